@@ -60,6 +60,19 @@ impl Span {
         let until = show_until(self.until, zone);
         self.from.map_or_else(|| format!("until {until}"), |from| format!("from {}, until {until}", show_until(from, zone)))
     }
+
+    /// One span out of this and the one that was told before. If there is time between them, the earlier one, and the one that has to be told again.
+    pub(super) fn join(self, stored: Self, now: DateTime<Utc>) -> (Self, Option<Self>) {
+        let (begins, stored_begins) = (self.from.unwrap_or(now), stored.from.unwrap_or(now));
+        if begins > stored.until {
+            return (stored, Some(self));
+        }
+        if stored_begins > self.until {
+            return (self, Some(stored));
+        }
+        let from = Some(begins.min(stored_begins)).filter(|from| *from > now);
+        (Self { from, until: self.until.max(stored.until) }, None)
+    }
 }
 
 /// Reads a message that says this and nothing else. The error is the question about a date that has two meanings.
@@ -241,6 +254,26 @@ mod tests {
         }
         assert_eq!(find("I'm away from home to work"), None);
         assert_eq!(find("I'm out and about"), None);
+    }
+
+    #[test]
+    fn an_absence_does_not_replace_another_one() {
+        let at = |days| now() + chrono::TimeDelta::days(days);
+        let span = |from: Option<i64>, until| Span { from: from.map(at), until: at(until) };
+        // Away until Thursday, then from 14 December on, and in the other order.
+        let (near, far) = (span(None, 4), span(Some(15), 20));
+        assert_eq!(far.join(near, now()), (near, Some(far)));
+        assert_eq!(near.join(far, now()), (near, Some(far)));
+        assert_eq!(span(Some(30), 32).join(far, now()), (far, Some(span(Some(30), 32))));
+        for (told, stored, joined) in [
+            (span(Some(2), 6), near, span(None, 6)),
+            (span(Some(4), 6), near, span(None, 6)),
+            (span(Some(16), 18), far, span(Some(15), 20)),
+            (span(Some(10), 16), far, span(Some(10), 20)),
+            (span(None, 15), far, span(None, 20)),
+        ] {
+            assert_eq!(told.join(stored, now()), (joined, None), "{told:?} after {stored:?}");
+        }
     }
 
     #[test]

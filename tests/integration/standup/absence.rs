@@ -12,7 +12,11 @@ use super::stage::{CHANNEL, START, Setting, Stage};
 use crate::support::database::count;
 use crate::support::team::{Backing, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(who_is_away_is_not_asked_before_the_standup, who_will_be_away_is_asked_until_then);
+on_both_stores!(
+    who_is_away_is_not_asked_before_the_standup,
+    who_will_be_away_is_asked_until_then,
+    a_second_absence_does_not_replace_the_first,
+);
 on_one_store!(
     who_is_away_is_not_asked_in_the_standup,
     an_absence_is_said_in_a_check_in_and_in_a_report,
@@ -76,6 +80,24 @@ async fn who_will_be_away_is_asked_until_then(backing: Backing) {
     }
     stage.pass(Duration::from_hours(24)).await;
     eventually("the person is asked again", || async { asked().await == 2 }).await;
+}
+
+async fn a_second_absence_does_not_replace_the_first(backing: Backing) {
+    let stage = opted_in(Setting::on(backing)).await;
+    let today = stage.now().with_timezone(&stage.team.config.schedules.zone).date_naive();
+    let day = |days| (today + Days::new(days)).format("%-d %B").to_string();
+    let full = |days| (today + Days::new(days)).format("%A, %-d %B").to_string();
+    let away = async |said: String| stage.subcommand("standup", "away", json!([{"type": 3, "name": "until", "value": said}])).await;
+    away(format!("{} to {}", day(10), day(12))).await;
+    let near = format!("Noted: you are away until {}. I keep one absence", full(3));
+    let told = away(day(3)).await;
+    assert!(told.starts_with(&near) && told.contains(&format!("from {}, until {}", full(10), full(13))), "{told}");
+    // It is kept, so the later one is told in vain until it is over.
+    let told = away(format!("{} to {}", day(10), day(12))).await;
+    assert!(told.starts_with(&near), "{told}");
+    let told = away(format!("{} to {}", day(3), day(4))).await;
+    assert!(told.starts_with(&format!("Noted: you are away until {}. I won't ask", full(5))), "{told}");
+    assert_eq!(count(&stage.team, AWAY).await, 1);
 }
 
 async fn who_is_away_is_not_asked_in_the_standup(backing: Backing) {

@@ -42,8 +42,11 @@ pub(in crate::features::standup) async fn note_absence(
     let (told, change) = match find(&message.text, roster, now, terms.zone) {
         None => return Ok(None),
         Some(Err(question)) => (question.to_string(), None),
-        Some(Ok(Absence::Away(span))) => (render::render_away(&span.show(terms.zone)), Some(away(id, name, &span, terms.zone))),
-        Some(Ok(Absence::Back)) if !store.has_absence(id, now).await? => return Ok(None),
+        Some(Ok(Absence::Away(span))) => {
+            let (told, change) = away(store, (id, name), span, terms.zone, now).await?;
+            (told, Some(change))
+        }
+        Some(Ok(Absence::Back)) if store.read_absence(id, now).await?.is_none() => return Ok(None),
         Some(Ok(Absence::Back)) => (render::render_back(), Some(AbsenceChange::Back(id.clone()))),
     };
     let reply = OutboundMessage {
@@ -81,8 +84,9 @@ impl StandupCommands {
                 "until when are you away? Give a day or a time to come, such as \"Thursday\", \"3 December\", \"in two weeks\" or \"Monday to Friday\"",
             )?,
         };
-        self.store.change_absence(&away(person, name, &span, zone), now).await?;
-        Ok(CommandReply::private(render::render_away(&span.show(zone))))
+        let (told, change) = away(&self.store, (person, name), span, zone, now).await?;
+        self.store.change_absence(&change, now).await?;
+        Ok(CommandReply::private(told))
     }
 
     /// `/standup back`
@@ -93,7 +97,21 @@ impl StandupCommands {
     }
 }
 
-fn away(person: &UserId, name: &str, span: &Span, zone: Tz) -> AbsenceChange {
-    let reason = format!("away {}", span.show(zone));
-    AbsenceChange::Away { person: person.clone(), name: name.to_owned(), from: span.from, until: span.until, reason }
+/// The confirmation and the change for a span that a person tells. One that was told before is kept.
+async fn away(
+    store: &Store,
+    (person, name): (&UserId, &str),
+    span: Span,
+    zone: Tz,
+    now: DateTime<Utc>,
+) -> Result<(String, AbsenceChange), StoreError> {
+    let stored = store.read_absence(person, now).await?;
+    let (span, other) = stored.map_or((span, None), |stored| span.join(stored, now));
+    let shown = span.show(zone);
+    let told = match other {
+        Some(other) => render::render_away_first(&shown, &other.show(zone)),
+        None => render::render_away(&shown),
+    };
+    let (person, name) = (person.clone(), name.to_owned());
+    Ok((told, AbsenceChange::Away { person, name, from: span.from, until: span.until, reason: format!("away {shown}") }))
 }

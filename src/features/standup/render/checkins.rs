@@ -43,6 +43,11 @@ pub fn render_away(span: &str) -> String {
     )
 }
 
+/// Confirms the first of two absences with time between them.
+pub fn render_away_first(span: &str, other: &str) -> String {
+    format!("Noted: you are away {span}. I keep one absence at a time, so tell me that you are away {other} once that is over.")
+}
+
 pub fn render_back() -> String {
     "Welcome back. From now on I ask you for your reports again.".to_owned()
 }

@@ -18,7 +18,8 @@ mod status;
 use kernel::chat::medium;
 
 pub use checkins::{
-    render_away, render_back, render_checkin_noted, render_checkin_off, render_checkin_on, render_checkin_question, render_kept_report,
+    render_away, render_away_first, render_back, render_checkin_noted, render_checkin_off, render_checkin_on, render_checkin_question,
+    render_kept_report,
 };
 pub use health::{draw_health, render_health};
 pub use kickoff::{Kickoff, render_kickoff};

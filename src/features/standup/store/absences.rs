@@ -1,10 +1,11 @@
 //! Who is away. A row of `checkin_people` without a channel: the person is away in all channels from `starts` until `since`. It needs no end of its own,
-//! because it counts for nothing afterwards.
+//! because it counts for nothing afterwards. There is one for each person, so what is told later is joined with it before.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use crate::features::meeting::store::skip_waiting;
+use crate::features::standup::absence::Span;
 use crate::store::Store;
 use kernel::db::{Applied, Effect, Result, Transaction, plain, sql};
 use kernel::ids::UserId;
@@ -60,16 +61,16 @@ impl Store {
         transaction.commit().await
     }
 
-    /// Whether a person has said that they are or will be away.
-    pub async fn has_absence(&self, person: &UserId, at: DateTime<Utc>) -> Result<bool> {
-        let row: Option<(i64,)> = sql!(
+    /// When a person who has said so is or will be away.
+    pub(in crate::features::standup) async fn read_absence(&self, person: &UserId, at: DateTime<Utc>) -> Result<Option<Span>> {
+        let row: Option<(Option<DateTime<Utc>>, DateTime<Utc>)> = sql!(
             self.db().read(),
             fetch_optional,
-            "SELECT COUNT(*) FROM checkin_people WHERE channel = '' AND person = $1 AND since > $2",
+            "SELECT starts, since FROM checkin_people WHERE channel = '' AND person = $1 AND since > $2",
             person.as_str(),
             at
         )?;
-        Ok(row.is_some_and(|(count,)| count > 0))
+        Ok(row.map(|(starts, until)| Span { from: starts.filter(|from| *from > at), until }))
     }
 
     /// The people who are away at this time, and until when.
