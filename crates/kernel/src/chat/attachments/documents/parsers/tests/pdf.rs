@@ -68,11 +68,13 @@ fn map(range: &str) -> String {
 
 #[test]
 fn a_font_with_many_names_is_made_once_and_a_page_has_few_fonts() {
-    let lines = |count: usize, text: &str| -> String {
-        (1..=count).map(|number| format!("BT /F{number} 10 Tf 50 {} Td {text} Tj ET ", number * 20)).collect()
+    let lines = |count: usize, text: &str| {
+        let line = |number: usize| format!("BT /F{number} 10 Tf 50 {} Td {text} Tj ET ", number * 20);
+        (1..=count).map(line).collect::<String>()
     };
     let shown = |count: usize, font: &str, text: &str| {
-        let names: String = (1..=count).map(|number| format!("/F{number} {font} ")).collect();
+        let name = |number: usize| format!("/F{number} {font} ");
+        let names: String = (1..=count).map(name).collect();
         let wide = "<< /Type /Font /Subtype /Type0 /BaseFont /Odd /Encoding /Identity-H /DescendantFonts [<< /W [0 65535 500] >>] >>";
         pdf_with_fonts(&names, wide, &map("<0000> <FFFF> <0000>"), &lines(count, text)).lines().filter(|line| *line == "Word").count()
     };
