@@ -205,7 +205,11 @@ async fn a_question_back_is_put_to_a_person(backing: Backing) {
 
 async fn what_waited_for_a_model_is_offered_once_and_starts_when_an_operator_says_so(backing: Backing) {
     let mut stage = Setting::on(backing).open().await;
-    let letters = ["harbour", "market"].map(|about| stage.item(&format!("Write a letter to the {about}"), "", Execution::Write));
+    // Of two personas: each works on one item at a time, and the model never answers.
+    let letters = [("harbour", "eliza"), ("market", "echo")].map(|(about, owner)| WorkItem {
+        owner: Owner::Persona(owner.into()),
+        ..stage.item(&format!("Write a letter to the {about}"), "", Execution::Write)
+    });
     stage.put(&letters.iter().collect::<Vec<_>>()).await;
     for letter in &letters {
         stage.until(&letter.id, "waits", |item| item.wait == Some(Wait::Model)).await;
