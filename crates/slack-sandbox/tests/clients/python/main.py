@@ -17,7 +17,31 @@ from slack_sdk.webhook import WebhookClient
 web = WebClient(token=os.environ["SANDBOX_TOKEN"], base_url=os.environ["SANDBOX_API"])
 web.retry_handlers.append(RateLimitErrorRetryHandler(max_retry_count=2))
 connections = WebClient(base_url=os.environ["SANDBOX_API"])
-client = SocketModeClient(app_token=os.environ["SANDBOX_APP_TOKEN"], web_client=connections)
+
+
+class Client(SocketModeClient):
+    """Takes a session and its state together.
+
+    `connect` of slack_sdk sets one after the other. If its receiving thread begins between the two, it watches a state
+    that nobody ends: it never receives from the next session, and `close` waits for it without end.
+    """
+
+    def __init__(self, **settings):
+        self.swap = threading.RLock()
+        super().__init__(**settings)
+
+    def connect(self):
+        with self.swap:
+            super().connect()
+
+    def _run_current_session(self):
+        with self.swap:
+            session, state = self.current_session, self.current_session_state
+        if session is not None and session.is_active():
+            session.run_until_completion(state)
+
+
+client = Client(app_token=os.environ["SANDBOX_APP_TOKEN"], web_client=connections)
 done = threading.Event()
 me = web.auth_test()
 
