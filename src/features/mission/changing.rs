@@ -185,7 +185,8 @@ impl JobHandler for Changer {
             let names = draft.value.as_ref().map(ChangeDraft::names).unwrap_or_default();
             let people = self.follower.people.directory_naming(&names, &self.follower.roster).await?;
             let setting = self.follower.setting(&mission, &people, job.now());
-            let of = Change { plan, setting, standing: &standing, by: &wish.by, said: Some(&wish.text), by_colleague };
+            let of =
+                Change { plan, setting, standing: &standing, by: &wish.by, said: (!wish.is_told).then_some(&*wish.text), by_colleague };
             let checked = match &draft.value {
                 Some(draft) => change(&of, draft),
                 None => Err(vec![format!("the answer was no change: {}", draft.fault.as_deref().unwrap_or("it was empty"))]),

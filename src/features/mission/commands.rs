@@ -18,7 +18,9 @@ use crate::features::backlog::service::Asker;
 use crate::features::schedule::find_place;
 use kernel::chat::attachments::read_local;
 use kernel::chat::outbound::{FileContent, OutboundFile};
-use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse};
+use kernel::commands::{
+    ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, Topic, refuse,
+};
 use kernel::money::Money;
 
 /// The most suggestions of a completion.
@@ -29,29 +31,42 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
     let which =
         || ArgumentSpec::reference("id", "mission", "Which mission: the last six characters of its id, or words of its title").required();
     registry
-        .group(CommandSpec::new("mission", "Directives that take several steps."), &missions)
+        .group(CommandSpec::new("mission", "Directives that take several steps.").listed_under(Topic::Work), &missions)
         .command(
             CommandSpec::new("start", "Have the team plan something and carry it out.")
+                .example("\"Open the second shop\" --file plan.md --channel general")
                 .public()
                 .argument(ArgumentSpec::text("what", 4000, "What is to be done").required())
-                .argument(ArgumentSpec::text("file", 400, "A document: Markdown, text, PDF or office; may be repeated").many())
-                .argument(ArgumentSpec::name_or_id("channel", 100, "The channel to work in, by name or id").only_in(Surface::CommandLine)),
+                .argument(
+                    ArgumentSpec::text("file", 400, "A document: Markdown, text, PDF or office; may be repeated")
+                        .completed_by("file")
+                        .many(),
+                )
+                .argument(
+                    ArgumentSpec::name_or_id("channel", 100, "The channel to work in, by name or id")
+                        .completed_by("channel")
+                        .only_in(Surface::CommandLine),
+                ),
             |missions, call| Box::pin(start(missions, call)),
         )
         .command(CommandSpec::new("list", "The last missions."), |missions, call| Box::pin(list(missions, call)))
         .command(
-            CommandSpec::new("status", "How far a mission is, who is on what, and who is waited for.").argument(which()),
+            CommandSpec::new("status", "How far a mission is, who is on what, and who is waited for.").example("a1b2c3").argument(which()),
             |missions, call| Box::pin(status(missions, call)),
         )
-        .command(CommandSpec::new("plan", "The plan of a mission, as a file and a picture.").argument(which()), |missions, call| {
-            Box::pin(plan(missions, call))
-        })
         .command(
-            CommandSpec::new("coverage", "Which step serves which part of the directive, and what nobody serves.").argument(which()),
+            CommandSpec::new("plan", "The plan of a mission, as a file and a picture.").example("a1b2c3").argument(which()),
+            |missions, call| Box::pin(plan(missions, call)),
+        )
+        .command(
+            CommandSpec::new("coverage", "Which step serves which part of the directive, and what nobody serves.")
+                .example("a1b2c3")
+                .argument(which()),
             |missions, call| Box::pin(coverage(missions, call)),
         )
         .command(
             CommandSpec::new("tell", "Add something to the instructions of all steps that are not done.")
+                .example("a1b2c3 \"Use PostgreSQL\"")
                 .public()
                 .argument(which())
                 .argument(
@@ -60,13 +75,18 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             |missions, call| Box::pin(tell(missions, call)),
         )
         .command(
-            CommandSpec::new("change", "Change the plan: say what is to be different from now on.").public().argument(which()).argument(
-                ArgumentSpec::text("text", 1000, "What is to be different: Bob does the invoices, and we need a test plan").required(),
-            ),
+            CommandSpec::new("change", "Change the plan: say what is to be different from now on.")
+                .example("a1b2c3 \"Bob does the invoices, and we need a test plan\"")
+                .public()
+                .argument(which())
+                .argument(
+                    ArgumentSpec::text("text", 1000, "What is to be different: Bob does the invoices, and we need a test plan").required(),
+                ),
             |missions, call| Box::pin(change(missions, call)),
         )
         .command(
             CommandSpec::new("leave-out", "Leave parts of the directive out, with the steps that serve nothing else.")
+                .example("a1b2c3 \"3, 7-9\" --why \"not this year\"")
                 .discards()
                 .public()
                 .argument(which())
@@ -75,30 +95,43 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             |missions, call| Box::pin(leave_out(missions, call)),
         )
         .command(
-            CommandSpec::new("pause", "Pause a mission. Steps in progress go on later where they were.").public().argument(which()),
+            CommandSpec::new("pause", "Pause a mission. Steps in progress go on later where they were.")
+                .example("a1b2c3")
+                .public()
+                .argument(which()),
             |missions, call| Box::pin(pause(missions, call)),
         )
-        .command(CommandSpec::new("resume", "Resume a paused mission.").public().argument(which()), |missions, call| {
+        .command(CommandSpec::new("resume", "Resume a paused mission.").example("a1b2c3").public().argument(which()), |missions, call| {
             Box::pin(resume(missions, call))
         })
         .command(
-            CommandSpec::new("cancel", "Cancel a mission and its open steps.").discards().public().argument(which()).argument(sure()),
+            CommandSpec::new("cancel", "Cancel a mission and its open steps.")
+                .example("a1b2c3")
+                .discards()
+                .public()
+                .argument(which())
+                .argument(sure()),
             |missions, call| Box::pin(cancel(missions, call)),
         )
         .command(
-            CommandSpec::new("restore", "Take back that a mission was cancelled, within an hour.").public().argument(which()),
+            CommandSpec::new("restore", "Take back that a mission was cancelled, within an hour.")
+                .example("a1b2c3")
+                .public()
+                .argument(which()),
             |missions, call| Box::pin(restore(missions, call)),
         )
         .command(
             CommandSpec::new("retry", "Try again what failed, or what was delivered and is not right.")
+                .example("a1b2c3 --why \"the budget is wrong\"")
                 .public()
                 .argument(which())
                 .argument(ArgumentSpec::text("why", 1000, "What is wrong with the delivery; a file that it names is done again")),
             |missions, call| Box::pin(retry(missions, call)),
         )
-        .command(CommandSpec::new("costs", "What a mission has cost, by step and persona.").argument(which()), |missions, call| {
-            Box::pin(costs(missions, call))
-        });
+        .command(
+            CommandSpec::new("costs", "What a mission has cost, by step and persona.").example("a1b2c3").argument(which()),
+            |missions, call| Box::pin(costs(missions, call)),
+        );
     registry.button(MissionButton::PREFIX, &missions, |missions, call| Box::pin(press(missions, call)));
     registry.completion("mission", &missions, |missions, typed| Box::pin(complete(missions, typed)));
 }
@@ -191,41 +224,47 @@ async fn tell(missions: &Missions, call: &CommandCall) -> anyhow::Result<Command
     let (mission, _) = find(missions, call).await?;
     let told = missions.tell(&mission, call.arguments.get_text("text")?, &Asker::of(call)).await.map_err(explain)?;
     let steps = if told == 1 { "1 step that is not done knows".to_owned() } else { format!("{told} steps that are not done know") };
-    Ok(CommandReply::public(format!("{}: {steps} it now.", render::title(&mission))))
+    let reply = CommandReply::public(format!("{}: {steps} it now.", render::title(&mission)));
+    with_mission(missions, reply, &mission).await
 }
 
 async fn change(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (mission, _) = find(missions, call).await?;
     missions.wish(&mission, call.arguments.get_text("text")?, &Asker::of(call)).await.map_err(explain)?;
-    Ok(CommandReply::public(format!(
-        "I look at what that changes in the plan of {}. The answer comes in its thread.",
-        render::title(&mission)
-    )))
+    let told = format!("I look at what that changes in the plan of {}. The answer comes in its thread.", render::title(&mission));
+    Ok(with_mission(missions, CommandReply::public(told), &mission).await?.left_to_team())
 }
 
 async fn leave_out(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (mission, _) = find(missions, call).await?;
     let (parts, why) = (call.arguments.get_text("parts")?, call.arguments.find_text("why"));
     let told = missions.leave_out(&mission, parts, why, &Asker::of(call)).await.map_err(explain)?;
-    Ok(CommandReply::public(format!("{}: {told}", render::title(&mission))))
+    with_mission(missions, CommandReply::public(format!("{}: {told}", render::title(&mission))), &mission).await
 }
 
 async fn pause(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (mission, _) = find(missions, call).await?;
     missions.pause(&mission, &Asker::of(call)).await.map_err(explain)?;
-    Ok(CommandReply::public(format!("{} is paused. `/mission resume` goes on.", render::title(&mission))))
+    let told = format!("{} is paused. `/mission resume id:{}` goes on.", render::title(&mission), mission.short_id());
+    with_mission(missions, CommandReply::public(told), &mission).await
 }
 
 async fn resume(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (mission, _) = find(missions, call).await?;
     missions.resume(&mission, &Asker::of(call)).await.map_err(explain)?;
-    Ok(CommandReply::public(format!("{} goes on.", render::title(&mission))))
+    with_mission(missions, CommandReply::public(format!("{} goes on.", render::title(&mission))), &mission).await
 }
 
 async fn cancel(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (mission, _) = find(missions, call).await?;
     let done = missions.cancel(&mission, is_sure(&call.arguments), &Asker::of(call)).await.map_err(explain)?;
-    Ok(tell_cancelled(done, call, &mission))
+    with_mission(missions, tell_cancelled(done, call, &mission), &mission).await
+}
+
+/// Adds the mission as it is now, for programs.
+async fn with_mission(missions: &Missions, reply: CommandReply, mission: &Mission) -> anyhow::Result<CommandReply> {
+    let now = missions.store().find_mission(&mission.id).await?;
+    Ok(reply.with_data(json!({ "mission": describe(now.as_ref().unwrap_or(mission)) })))
 }
 
 fn tell_cancelled(done: Cancelling, call: &CommandCall, mission: &Mission) -> CommandReply {
@@ -245,7 +284,8 @@ fn tell_cancelled(done: Cancelling, call: &CommandCall, mission: &Mission) -> Co
 async fn restore(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (mission, _) = find(missions, call).await?;
     missions.restore(&mission, &Asker::of(call)).await.map_err(explain)?;
-    Ok(CommandReply::public(format!("{} took back that {} was cancelled.", call.caller.subject(), render::title(&mission))))
+    let told = format!("{} took back that {} was cancelled.", call.caller.subject(), render::title(&mission));
+    with_mission(missions, CommandReply::public(told), &mission).await
 }
 
 async fn retry(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -256,7 +296,7 @@ async fn retry(missions: &Missions, call: &CommandCall) -> anyhow::Result<Comman
         Some(1) => "goes on: 1 step is tried again".to_owned(),
         Some(many) => format!("goes on: {many} steps are tried again"),
     };
-    Ok(CommandReply::public(format!("{} {what}.", render::title(&mission))))
+    with_mission(missions, CommandReply::public(format!("{} {what}.", render::title(&mission))), &mission).await
 }
 
 async fn costs(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {

@@ -183,9 +183,8 @@ impl Mission {
         let numbers: std::collections::BTreeSet<usize> = numbers.filter(|number| !is_left_out(number)).collect();
         let parts = numbers.into_iter().filter_map(|number| Some(format!("[{number}] {}", self.directive.find(number)?.render_whole())));
         let parts = parts.collect::<Vec<_>>().join("\n");
-        let concerns =
-            |change: &&PlanChange| [&change.added, &change.edited, &change.again].into_iter().any(|titles| titles.contains(&step.title));
-        let changes = self.plan.iter().flat_map(|plan| &plan.changes).filter(|change| !change.by_colleague).filter(concerns);
+        let concerns = |change: &&PlanChange| !change.by_colleague && change.concerns(step);
+        let changes = self.plan.iter().flat_map(|plan| &plan.changes).filter(concerns);
         let said = changes.filter_map(|change| Some(format!("- {}: {}", change.by, change.said.as_ref()?)));
         let said = said.collect::<Vec<_>>().join("\n");
         let mut instructions = step.instructions.clone();

@@ -37,7 +37,8 @@ pub(in crate::features::mission) fn changes(plan: &Plan) -> String {
     let Some(change) = plan.changes.last() else { return "The plan is as it was.".to_owned() };
     let because =
         if change.by_colleague { format!(" after a message from {}", Medium::Chat.line_within(&change.by, 40)) } else { String::new() };
-    let mut text = format!("The plan is changed{because}. {}", sentence(&Medium::Chat.line_within(&change.why, 300)));
+    let what = if change.is_only_answers { "Noted; the steps stay as they are" } else { "The plan is changed" };
+    let mut text = format!("{what}{because}. {}", sentence(&Medium::Chat.line_within(&change.why, 300)));
     let dropped: Vec<String> = change.dropped.iter().map(|step| step.title.clone()).collect();
     for (what, titles) in [("Left out", &dropped), ("New", &change.added), ("Changed", &change.edited), ("Done again", &change.again)] {
         if titles.is_empty() {

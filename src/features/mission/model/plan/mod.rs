@@ -95,6 +95,23 @@ pub struct PlanChange {
     #[serde(default)]
     pub again: Vec<String>,
     pub dropped: Vec<DroppedStep>,
+    /// The items of all these steps. Older changes have only the titles.
+    #[serde(default)]
+    pub steps: BTreeSet<WorkItemId>,
+    /// It notes answers to questions of the plan, and nothing else.
+    #[serde(default)]
+    pub is_only_answers: bool,
+}
+
+impl PlanChange {
+    pub fn concerns(&self, step: &Step) -> bool {
+        let has_title = |titles: &Vec<String>| titles.contains(&step.title);
+        if self.steps.is_empty() {
+            [&self.added, &self.edited, &self.again].into_iter().any(has_title)
+        } else {
+            self.steps.contains(&step.item)
+        }
+    }
 }
 
 /// A step that is not done any more.
@@ -179,9 +196,9 @@ impl Plan {
         self.steps.iter().find(|step| step.item == *item)
     }
 
-    /// The number of changes by people, or because of messages between colleagues.
+    /// The number of changes by people, or because of messages between colleagues. Answers that change nothing else do not count.
     pub fn count_changes(&self, by_colleague: bool) -> usize {
-        self.changes.iter().filter(|change| change.by_colleague == by_colleague).count()
+        self.changes.iter().filter(|change| change.by_colleague == by_colleague && !change.is_only_answers).count()
     }
 
     /// Whether a step was taken out of the plan.

@@ -428,6 +428,7 @@ impl<'a> Work<'a> {
         if plan == *before && self.again.is_empty() {
             return Ok(None);
         }
+        let is_only_answers = self.again.is_empty() && Plan { assumed: before.assumed.clone(), ..plan.clone() } == *before;
         let titles = |items: &mut dyn Iterator<Item = &WorkItemId>| -> Vec<String> {
             items.filter_map(|item| plan.find_step(item)).map(|step| step.title.clone()).collect()
         };
@@ -441,6 +442,8 @@ impl<'a> Work<'a> {
             edited: titles(&mut self.edited.union(&rewired)),
             again: titles(&mut self.again.iter().map(|(item, _)| item)),
             dropped: self.dropped,
+            steps: self.added.iter().chain(&self.edited).chain(&rewired).chain(self.again.iter().map(|(item, _)| item)).cloned().collect(),
+            is_only_answers,
         };
         let dropped = change.dropped.iter().map(|dropped| dropped.item.clone()).collect();
         plan.changes.push(change);

@@ -1,6 +1,6 @@
 use super::super::change::AnswerDraft;
 use super::*;
-use crate::features::mission::model::plan::GivenAnswer;
+use crate::features::mission::model::plan::{GivenAnswer, PlanChange};
 
 /// A plan: "cart" and "pay" side by side, "check" needs "pay", "end" needs "cart" and "check".
 fn running() -> Plan {
@@ -272,8 +272,28 @@ fn an_answer_to_an_open_question_is_noted_once() {
     let answer = GivenAnswer { by: "Ann".into(), text: "from 9 to 11".into() };
     assert_eq!(changed.plan.assumed.iter().map(|assumed| assumed.answer.clone()).collect::<Vec<_>>(), [None, Some(answer)]);
     assert_eq!(changed.plan.open_questions().count(), 0);
+    assert!(changed.plan.changes[0].is_only_answers);
+    assert_eq!(changed.plan.count_changes(false), 0, "an answer that changes no step is none of the changes");
     assert_eq!(change_as(&changed.plan, &[], &draft).unwrap(), None);
     assert_eq!(change_because_of(true, &plan, &[], &draft).unwrap(), None);
+}
+
+#[test]
+fn a_change_is_known_by_the_steps_it_concerns_also_after_they_are_renamed() {
+    let plan = running();
+    let rename = |title: &str, to: &str| EditDraft { step: short(&plan, title), title: Some(to.to_owned()), ..EditDraft::default() };
+    let draft = ChangeDraft { edit: vec![rename("Do cart", "Do basket")], ..because("It is called basket here.") };
+    let first = change_as(&plan, &[], &draft).unwrap().unwrap().plan;
+    let draft = ChangeDraft { edit: vec![rename("Do cart", "Do trolley")], ..because("No, trolley.") };
+    let second = change_as(&first, &[], &draft).unwrap().unwrap().plan;
+    let concerned = |title: &str| {
+        let step = second.find_step(&item(&second, title)).unwrap();
+        second.changes.iter().filter(|change| change.concerns(step)).count()
+    };
+    assert_eq!((concerned("Do trolley"), concerned("Do pay")), (2, 0));
+    // Changes that were stored before know only titles.
+    let old = PlanChange { steps: BTreeSet::new(), ..second.changes[1].clone() };
+    assert!(old.concerns(second.find_step(&item(&second, "Do trolley")).unwrap()));
 }
 
 #[test]
