@@ -11,6 +11,9 @@ use crate::memory::{Memory, MemorySource, Scope};
 /// A shorter answer says nothing without its conversation.
 const SHORTEST: usize = 25;
 
+/// A shorter one below which it is said what was done ("Added … to the backlog") acknowledges that and says nothing else.
+const SHORTEST_OF_ACT: usize = 160;
+
 /// Maximum number of items that are read.
 const ITEMS: u32 = 30;
 
@@ -71,9 +74,10 @@ impl AnswerColumns {
         let id = ChannelId::new(self.channel);
         let channel = Channel { id: id.clone(), name: String::new(), place: self.place.0, private, shared: false };
         let is_of_person = matches!(self.asker.0, Speaker::Person { .. });
-        let lines: Vec<&str> = self.message.0.text.lines().filter(|line| !is_subtext(line)).collect();
+        let (notes, lines): (Vec<&str>, Vec<&str>) = self.message.0.text.lines().partition(|line| is_subtext(line));
         let text = lines.join(" ").trim().to_owned();
-        let tells = is_of_person && text.chars().count() >= SHORTEST && scope.hears(Scope::of(&channel).place());
+        let shortest = if notes.is_empty() { SHORTEST } else { SHORTEST_OF_ACT };
+        let tells = is_of_person && text.chars().count() >= shortest && scope.hears(Scope::of(&channel).place());
         tells.then_some(Finding {
             by: self.message.0.persona,
             at: self.at,
