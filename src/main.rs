@@ -7,7 +7,7 @@ async fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("teamroom: {error:#}");
-            ExitCode::FAILURE
+            teamroom::cli::exit_code(&error)
         }
     }
 }

@@ -30,6 +30,14 @@ impl Store {
         Database::open_shared(url, now).await.map(Self)
     }
 
+    /// Like [`Self::open_shared`], and neither creates nor migrates it.
+    ///
+    /// # Errors
+    /// `StoreError::Missing` or `StoreError::OlderSchema`, or another reason.
+    pub async fn open_as_it_is(url: &SecretString, now: DateTime<Utc>) -> Result<Self> {
+        Database::open_as_it_is(url, now).await.map(Self)
+    }
+
     /// The database without the statements of features, for the kernel.
     pub fn database(&self) -> Database {
         self.0.clone()

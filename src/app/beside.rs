@@ -12,7 +12,7 @@ use crate::store::Store;
 use kernel::commands::{Registry, Services};
 use kernel::db::StoreError;
 use kernel::persona::roster::Roster;
-use kernel::time::{SharedClock, SystemClock};
+use kernel::time::{Clock as _, SharedClock, SystemClock};
 use tokio::net::TcpStream;
 
 /// The commands of the team on its database.
@@ -37,8 +37,17 @@ async fn find_kanban(store: &Store) -> Result<Option<String>, StoreError> {
 /// # Errors
 /// The database cannot be opened.
 pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
+    let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
+    beside_on(config, roster, store).await
+}
+
+/// Like [`beside`], on a database that is open.
+///
+/// # Errors
+/// The database does not respond.
+pub async fn beside_on(config: &Config, roster: Roster, store: Store) -> anyhow::Result<Beside> {
     let clock: SharedClock = Arc::new(SystemClock);
-    let (roster, store) = (Arc::new(roster.in_zone(config.schedules.zone)), Store::open_shared(&config.database_url, clock.now()).await?);
+    let roster = Arc::new(roster.in_zone(config.schedules.zone));
     let services = Services::new("This works only where the team runs. Give the command in the chat.");
     let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone(), &services));
     let people = people(config, &store);

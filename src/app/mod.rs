@@ -31,7 +31,7 @@ use crate::features::chat::Conversation;
 use crate::features::chat::commands::authorizer;
 use crate::features::{self};
 use crate::store::Store;
-pub use beside::{Beside, beside};
+pub use beside::{Beside, beside, beside_on};
 use deps::connect;
 pub(crate) use deps::redactor;
 pub use deps::{Connect, Connection, TeamAgents, agents, people, provide, slack_manifest, workspaces};

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app;
 use crate::app::TeamAgents;
 use crate::app::shutdown;
-use crate::cli::{Globals, setting, terminal};
+use crate::cli::{Globals, completions, setting, terminal};
 use crate::store::Store;
 use kernel::agent::Question;
 use kernel::chat::attachments;
@@ -25,7 +25,7 @@ use kernel::time::{Clock, SharedClock, SystemClock};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Whom to ask; by default the coordinator.
-    #[arg(long, short)]
+    #[arg(long, short, add = completions::completer("persona"))]
     persona: Option<String>,
     /// Text files to go with the question.
     #[arg(long, short, value_name = "PATH")]

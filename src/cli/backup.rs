@@ -1,6 +1,6 @@
 //! `teamroom backup`, `teamroom restore` and `teamroom export`: the whole database as one file.
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -56,13 +56,21 @@ pub(super) async fn export(globals: &Globals, args: ExportArgs) -> anyhow::Resul
     let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
     let written = write_rows(&store, args.file).await;
     store.close().await;
-    written
+    match written {
+        // Nobody reads any more, as after `| head`.
+        Err(error) if is_closed_pipe(&error) => Ok(()),
+        written => written,
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
 }
 
 async fn write_rows(store: &Store, file: Option<PathBuf>) -> anyhow::Result<()> {
     let mut out: BufWriter<Box<dyn Write + Send>> = BufWriter::new(match &file {
         Some(file) => Box::new(backup::create_private(file).with_context(|| file.display().to_string())?),
-        None => Box::new(std::io::stdout()),
+        None => Box::new(io::stdout()),
     });
     personal::export_all(store, |row| writeln!(out, "{row}")).await?;
     out.flush()?;

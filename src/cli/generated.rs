@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use serde_json::json;
 
 use crate::app::{self, Beside, shutdown};
-use crate::cli::{COMMON, Globals, INTERRUPTED, setting, terminal};
+use crate::cli::json::without_wrappers;
+use crate::cli::{COMMON, Globals, INTERRUPTED, completions, exit_code, me, setting, terminal};
 use crate::config::Config;
 use crate::features::{Shown, TerminalCommand};
 use crate::store::Store;
@@ -33,11 +34,19 @@ fn describe(spec: &CommandSpec) -> Command {
     command.subcommands(subcommands).subcommand_required(is_group).arg_required_else_help(is_group)
 }
 
+/// The kind of arguments that name a file on this machine.
+const FILE: &str = "file";
+
 /// Required arguments are positional, all others are named.
 fn describe_argument(argument: &ArgumentSpec) -> Arg {
     let action = if argument.many { ArgAction::Append } else { ArgAction::Set };
     let arg = Arg::new(argument.name).help(argument.description).action(action).value_name(value_name(argument));
     let arg = if argument.required { arg.required(true) } else { arg.long(argument.name) };
+    let arg = match argument.completes() {
+        Some(FILE) => arg.value_hint(ValueHint::FilePath),
+        Some(kind) => arg.add(completions::completer(kind)),
+        None => arg,
+    };
     match argument.kind {
         ArgumentKind::Choice(choices) => arg.value_parser(Offered(choices)),
         ArgumentKind::Number { .. } | ArgumentKind::Integer { .. } => arg.allow_negative_numbers(true),
@@ -76,6 +85,30 @@ impl TypedValueParser for Offered {
 
 /// Runs a command of the registry, beside a running team or without one.
 pub(super) async fn run(globals: &Globals, registry: &Registry, name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
+    let as_json = matches.get_flag("json");
+    let (path, spec, mut given) = read(registry, name, matches)?;
+    // Before anything is opened: a wrong value is wrong without a database too.
+    if let Err(refused) = registry.check_arguments(spec, &given) {
+        return answer(Err(refused.into()), as_json);
+    }
+    let config = setting::read_config(globals)?;
+    if spec.effect_with(given.iter().map(|(name, _)| name.as_str())) == Effect::Looks {
+        check_exists(&config.database_url)?;
+    }
+    let beside = open(&config).await?;
+    let reply = match me::replace(spec, &mut given, &config, &beside.store).await {
+        Ok(()) => call(&beside, &config, &path, given).await,
+        Err(error) => Err(error),
+    };
+    beside.store.close().await;
+    answer(reply, as_json)
+}
+
+/// A command with its arguments.
+type Given<'a> = (String, &'a CommandSpec, Vec<(String, String)>);
+
+/// The command that was given.
+fn read<'a>(registry: &'a Registry, name: &str, matches: &ArgMatches) -> anyhow::Result<Given<'a>> {
     let (path, matches) = match matches.subcommand() {
         Some((sub, matches)) => (format!("{name} {sub}"), matches),
         None => (name.to_owned(), matches),
@@ -86,14 +119,18 @@ pub(super) async fn run(globals: &Globals, registry: &Registry, name: &str, matc
         let values = matches.get_many::<String>(argument.name).into_iter().flatten();
         given.extend(values.map(|value| (argument.name.to_owned(), value.clone())));
     }
-    let config = setting::read_config(globals)?;
-    if spec.effect_with(given.iter().map(|(name, _)| name.as_str())) == Effect::Looks {
-        check_exists(&config.database_url)?;
+    Ok((path, spec, given))
+}
+
+/// Whether the registry takes the arguments of one of its commands.
+#[cfg(test)]
+pub(super) fn check(registry: &Registry, matches: &ArgMatches) -> anyhow::Result<()> {
+    let Some((name, matches)) = matches.subcommand() else { return Ok(()) };
+    // Commands that only the command line has are checked by clap alone.
+    match read(registry, name, matches) {
+        Ok((_, spec, given)) => Ok(registry.check_arguments(spec, &given)?),
+        Err(_) => Ok(()),
     }
-    let beside = open(&config).await?;
-    let reply = call(&beside, &config, &path, given).await;
-    beside.store.close().await;
-    answer(reply, matches.get_flag("json"))
 }
 
 /// Runs a command that only the command line has.
@@ -171,17 +208,18 @@ pub(super) fn answer(reply: anyhow::Result<CommandReply>, as_json: bool) -> anyh
     let reply = match reply {
         Ok(reply) if reply.error => {
             data = reply.data.unwrap_or(data);
-            Err(anyhow::anyhow!(terminal::plain(&reply.text)))
+            Err(Refused::new(terminal::plain(&reply.text)).into())
         }
-        Err(error) => match error.downcast::<Refused>() {
-            Ok(refused) => Err(anyhow::anyhow!(terminal::plain(&refused.to_string()))),
-            Err(error) => Err(error),
-        },
+        Err(error) => Err(match error.downcast::<Refused>() {
+            Ok(refused) => Refused::new(terminal::plain(&refused.to_string())).into(),
+            Err(error) => error,
+        }),
         Ok(reply) => Ok(reply),
     };
     match reply {
         Ok(reply) if as_json => {
-            print_line!("{}", reply.data.unwrap_or_else(|| json!({ "text": terminal::render(&reply.text), "error": false })));
+            let data = reply.data.unwrap_or_else(|| json!({ "text": terminal::plain(&reply.text), "error": false }));
+            print_line!("{}", without_wrappers(data));
         }
         Ok(reply) if reply.text.is_empty() => {}
         Ok(reply) if reply.is_document => print_line!("{}", reply.text.trim_end()),
@@ -189,8 +227,8 @@ pub(super) fn answer(reply: anyhow::Result<CommandReply>, as_json: bool) -> anyh
         Err(error) if as_json => {
             data["text"] = format!("{error:#}").into();
             data["error"] = true.into();
-            print_line!("{data}");
-            return Ok(ExitCode::FAILURE);
+            print_line!("{}", without_wrappers(data));
+            return Ok(exit_code(&error));
         }
         Err(error) => return Err(error),
     }

@@ -5,12 +5,16 @@
 mod ask;
 mod backup;
 mod completions;
+mod confirm;
 mod db;
 mod doctor;
 mod folders;
 mod generated;
+mod help;
 mod init;
+mod json;
 mod man;
+mod me;
 mod meeting;
 mod person;
 mod run;
@@ -21,6 +25,7 @@ mod setting;
 mod slack_manifest;
 mod terminal;
 mod trace;
+mod width;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,9 +34,11 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::config::PLATFORM;
 use crate::features::{self, FEATURES};
-use kernel::commands::{Registry, Services, permit_all};
+use kernel::commands::{Refused, Registry, Services, permit_all};
 use kernel::config::ConfigErrors;
 use kernel::db::StoreError;
+use kernel::people::NotFound;
+use kernel::persona::roster::UnknownPersona;
 
 /// A team of AI personas in a chat server: one process, one account each.
 #[derive(Debug, Parser)]
@@ -65,27 +72,35 @@ enum Special {
     Sandbox(sandbox::Args),
     /// Run the team on Discord or Slack.
     Run,
-    /// Ask for model, repository and server, and write the settings, `.env` and the personas; existing files are kept.
+    /// Write settings, `.env` and personas for a team of your own.
+    ///
+    /// Asks for model, repository and server. Existing files are kept.
     Init(init::Args),
-    /// Try settings, models, feeds, programs, tokens and permissions, and say how to fix what does not work.
+    /// Check what the team needs, and say how to fix what does not work.
+    ///
+    /// Tries settings, models, feeds, programs, tokens and permissions.
     Doctor(doctor::Args),
     /// Ask a persona here in the terminal, without a chat server.
     Ask(ask::Args),
-    /// Show what was decided and done about a message, an item, a meeting or a reminder.
+    /// Show what was done about a message, an item, a meeting or a reminder.
     Trace(trace::Args),
     /// Show what is in the database and whether it is sound.
     Db(db::Args),
-    /// Write a copy of the database into a file, beside a running team or without one.
+    /// Copy the database into a file, also while a team runs.
     Backup(backup::BackupArgs),
-    /// Put a backup in the place of the database, while no team runs.
+    /// Put a backup in place of the database, while no team runs.
     Restore(backup::RestoreArgs),
     /// Write all that is stored, as JSON, a row on each line.
     Export(backup::ExportArgs),
-    /// Write or remove what is stored of one person.
+    /// Write or remove what is stored about one person.
     Person(person::Args),
-    /// Print the manifest of the Slack app: paste it at <https://api.slack.com/apps> to make the app.
+    /// Print the manifest of the Slack app.
+    ///
+    /// Paste it at <https://api.slack.com/apps> to make the app.
     SlackManifest(slack_manifest::Args),
-    /// Print a script that completes commands in a shell.
+    /// Print a script for completion in a shell.
+    ///
+    /// It completes commands, options, and names and ids of the team.
     Completions(completions::Args),
     /// Write a man page for each command into a directory.
     Man(man::Args),
@@ -93,6 +108,9 @@ enum Special {
 
 /// The exit code that a shell reports after Ctrl-C: 128 plus the number of the signal.
 const INTERRUPTED: u8 = 130;
+
+/// A command that cannot be carried out as it was given. clap uses it for what it does not understand.
+const MISTAKEN: u8 = 2;
 
 /// `EX_CONFIG` of sysexits.h: another start would end in the same way, so a service manager should not try one.
 const MISCONFIGURED: u8 = 78;
@@ -112,6 +130,12 @@ fn needs_a_person(error: &anyhow::Error) -> bool {
     })
 }
 
+/// The exit code of a command that failed: whether another value would help, or something else is wrong.
+pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let is_mistake = error.chain().any(|cause| cause.is::<Refused>() || cause.is::<UnknownPersona>() || cause.is::<NotFound>());
+    if is_mistake { ExitCode::from(MISTAKEN) } else { ExitCode::FAILURE }
+}
+
 /// The command specifications of the team, without handlers.
 fn registry(services: &Services) -> Registry {
     // This registry serves only the command line, which may do everything.
@@ -122,7 +146,8 @@ fn registry(services: &Services) -> Registry {
 fn command(registry: &Registry) -> clap::Command {
     let generated = registry.commands().iter().filter(|spec| spec.surface.is_on_command_line()).map(generated::subcommand);
     let command = meeting::extend(Cli::command().subcommands(generated));
-    FEATURES.iter().fold(command, |command, feature| feature.extend_command_line(command))
+    let command = FEATURES.iter().fold(command, |command, feature| feature.extend_command_line(command));
+    help::extend(command, registry)
 }
 
 /// Runs the command of this process and returns its exit code.
@@ -131,6 +156,9 @@ fn command(registry: &Registry) -> clap::Command {
 /// The error to show at the terminal.
 pub async fn run() -> anyhow::Result<ExitCode> {
     let registry = registry(&Services::new("This works only where the team runs. Give the command in the chat."));
+    if completions::answer(|| command(&registry))? {
+        return Ok(ExitCode::SUCCESS);
+    }
     let matches = command(&registry).get_matches();
     let globals = Globals::from_arg_matches(&matches)?;
     if let Some(run) = meeting::find(&matches) {
@@ -169,10 +197,7 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
         Special::Export(args) => backup::export(&globals, args).await,
         Special::Person(args) => person::run(&globals, args).await,
         Special::SlackManifest(args) => slack_manifest::print(&args),
-        Special::Completions(args) => {
-            completions::print(&args, &mut command(registry));
-            Ok(())
-        }
+        Special::Completions(args) => completions::print(&args),
         Special::Man(args) => man::write(&args, command(registry)),
     }?;
     Ok(ExitCode::SUCCESS)

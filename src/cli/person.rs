@@ -1,15 +1,14 @@
 //! `teamroom person`: what is stored of one person, as a file, and its removal.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
 use crate::app::{self, personal};
-use crate::cli::{Globals, setting};
+use crate::cli::{Globals, completions, confirm, setting};
 use crate::config::{Config, PLATFORM};
 use crate::store::Store;
-use kernel::commands::print_text;
 use kernel::db::backup;
 use kernel::db::check_exists;
 use kernel::ids::complete;
@@ -28,6 +27,7 @@ enum What {
     /// Write all that is stored of a person, as JSON.
     Export {
         /// A name, or the id of an account.
+        #[arg(add = completions::completer("person"))]
         person: String,
         /// Where to; by default it is printed.
         file: Option<PathBuf>,
@@ -35,6 +35,7 @@ enum What {
     /// Remove what a person has said and what is about that person alone, and the account and the names everywhere else. For good.
     Forget {
         /// A name, or the id of an account.
+        #[arg(add = completions::completer("person"))]
         person: String,
         /// Do not ask.
         #[arg(long)]
@@ -69,7 +70,7 @@ async fn carry_out(store: &Store, config: &Config, what: What) -> anyhow::Result
         What::Forget { person, yes } => {
             let person = find(store, config, &person).await?;
             if !yes {
-                confirm(&person)?;
+                confirm::ask(&format!("remove what is stored of {} ({}) for good", person.name, person.id))?;
             }
             let roster = setting::read_roster(config)?;
             let forgotten = personal::forget_person(store, (config, &roster), &person, SystemClock.now()).await?;
@@ -83,18 +84,4 @@ async fn carry_out(store: &Store, config: &Config, what: What) -> anyhow::Result
 async fn find(store: &Store, config: &Config, written: &str) -> anyhow::Result<KnownPerson> {
     let people = app::people(config, store).directory().await?;
     Ok(people.find(&complete(PLATFORM, written.trim()))?)
-}
-
-fn confirm(person: &KnownPerson) -> anyhow::Result<()> {
-    if !std::io::stdin().is_terminal() {
-        bail!("add --yes to remove what is stored of {} for good", person.name);
-    }
-    print_text(format_args!("Remove what is stored of {} ({}) for good? [y/N] ", person.name, person.id));
-    std::io::stdout().flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    if !answer.trim().eq_ignore_ascii_case("y") {
-        bail!("nothing was removed");
-    }
-    Ok(())
 }

@@ -1,7 +1,8 @@
 //! What a chat shows, for a terminal: text without Markdown, names for ids.
 
+use crate::cli::width;
 use crate::store::Store;
-use kernel::chat::format::align_tables;
+use kernel::chat::format::align_tables_within;
 use kernel::chat::medium::Medium;
 use kernel::chat::message::Place;
 pub(super) use kernel::chat::text::plain;
@@ -9,10 +10,10 @@ use kernel::chat::text::{ChannelRef, Mention, Part, parts};
 use kernel::db::Result;
 use kernel::ids::ChannelId;
 
-/// A reply for a terminal: tables are aligned, and Markdown is removed.
+/// A reply for a terminal: tables are aligned and fit its width, and Markdown is removed.
 pub(super) fn render(markdown: &str) -> String {
     // In a chat a code block keeps the columns of a table. A terminal needs none.
-    plain(align_tables(markdown).replace("```\n", "").replace("\n```", "").trim())
+    plain(align_tables_within(markdown, width::of_terminal()).replace("```\n", "").replace("\n```", "").trim())
 }
 
 /// Writes the names that the team knows. A chat shows names for ids by itself, a terminal does not.

@@ -7,12 +7,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::adapters::slack;
-use crate::cli::{Globals, setting, terminal};
+use crate::cli::{Globals, completions, setting, terminal};
 use crate::config::PLATFORM;
 use crate::features::chat::store::{CallRow, Trace, TurnRow};
 use crate::store::Store;
 use kernel::agent::turn::Trigger;
 use kernel::chat::message::Speaker;
+use kernel::commands::refuse;
 use kernel::db::StoreError;
 use kernel::db::check_exists;
 use kernel::events::{Audience, Recorded};
@@ -29,6 +30,7 @@ const SHORT_ID: usize = 6;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The id of a message, of an item (its last six characters are enough), of a meeting or of a reminder, or the name of a scheduled job.
+    #[arg(add = completions::completer("item"))]
     id: String,
     /// Print JSON: a list of lines, each with its time and text.
     #[arg(long)]
@@ -49,12 +51,14 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     let lines = find_named(&store, args.id.trim()).await;
     store.close().await;
     let mut lines = lines?;
-    anyhow::ensure!(
-        !lines.is_empty(),
-        "nothing is known of {} in {}; add --sandbox for the sandbox, or set DATABASE_URL to another database",
-        args.id,
-        store.place()
-    );
+    if lines.is_empty() {
+        refuse(format!(
+            "nothing is known of {} in {}. Give the id of a message, an item, a meeting or a reminder, or the name of a scheduled job; \
+             add --sandbox for the sandbox, or set DATABASE_URL to another database",
+            args.id,
+            store.place()
+        ))?;
+    }
     // Lines with the same time keep their order.
     lines.sort_by_key(|line| line.at);
     if args.json {

@@ -44,6 +44,7 @@ settings! {
         experts: PathBuf = "experts".into(), "Where the expert files are: guests of board meetings. Without such a folder there are none.";
         data: PathBuf = ".teamroom".into(), "Where the team keeps its files and, by default, its database.";
         work: PathBuf = ".".into(), "The directory whose git history and knowledge/ folder the personas' feeds read.";
+        me: Option<String> = None, "Your name in the chat, which `me` means at the command line. By default the only person whom the team knows.";
         schedules: ScheduleSettings = ScheduleSettings::default(), by read_schedules;
         chat: ChatSettings = ChatSettings::default(), table ChatSettings::read;
         guard: GuardLimits = GuardLimits::default(), table GuardLimits::read;

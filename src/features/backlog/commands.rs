@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::learning::amendment;
 use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, Wait, WorkItem, short_id};
-use crate::features::backlog::render::{Detail, ItemDetails, attach, list_files, name_of_owner, render_item, render_list};
+use crate::features::backlog::render::{Detail, ItemDetails, ListView, attach, list_files, name_of_owner, render_item, render_list};
 use crate::features::backlog::service::changing::named;
 use crate::features::backlog::service::{AskedIn, Asker, Backlog, BacklogError, Cancelling, ListQuery, describe_pause};
 use kernel::chat::medium::Medium;
 use kernel::chat::message::Place;
 use kernel::commands::{
-    ArgumentSpec, Arguments, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse,
+    ArgumentSpec, Arguments, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, Topic,
+    refuse,
 };
 use kernel::db::StoreError;
 use kernel::memory::Scope;
@@ -65,9 +66,10 @@ pub fn register(registry: &mut Registry, services: &Services) {
     let criterion = |about| ArgumentSpec::text("criterion", 2000, about).many();
     let criteria = || ArgumentSpec::text("criteria", 2000, "Conditions for being done, with a semicolon between them");
     registry
-        .group(CommandSpec::new("backlog", "Work items of the team."), &backlog)
+        .group(CommandSpec::new("backlog", "Work items of the team.").listed_under(Topic::Work), &backlog)
         .command(
             CommandSpec::new("list", "List work items, most urgent first.")
+                .example("--status open --owner vince")
                 .argument(ArgumentSpec::choice("status", STATUSES, "Filter by status; open by default"))
                 .argument(ArgumentSpec::reference("owner", "owner", "Filter by owner: a persona or a person"))
                 .argument(
@@ -75,14 +77,17 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 ),
             |backlog, call| Box::pin(list(backlog, call)),
         )
-        .command(CommandSpec::new("show", "Show an item with its status, evidence and history.").argument(item()), |backlog, call| {
-            Box::pin(show(backlog, call))
-        })
-        .command(CommandSpec::new("files", "Post the files that an item made.").public().argument(item()), |backlog, call| {
-            Box::pin(files(backlog, call))
-        })
+        .command(
+            CommandSpec::new("show", "Show an item with its status, evidence and history.").example("a1b2c3").argument(item()),
+            |backlog, call| Box::pin(show(backlog, call)),
+        )
+        .command(
+            CommandSpec::new("files", "Post the files that an item made.").example("a1b2c3").public().argument(item()),
+            |backlog, call| Box::pin(files(backlog, call)),
+        )
         .command(
             CommandSpec::new("add", "Add an item to the backlog.")
+                .example("\"Check the login page\" --owner vince --due friday")
                 .people_only()
                 .public()
                 .offered_as("Add to the backlog", "what")
@@ -96,7 +101,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(ArgumentSpec::text("repo", 60, "The repository to work in, on a branch of its own"))
                 .argument(criterion("A condition for being done; may be repeated"))
                 .argument(criteria())
-                .argument(ArgumentSpec::text("needs", 40, "An item that must be done first; may be repeated").many())
+                .argument(ArgumentSpec::text("needs", 40, "An item that must be done first; may be repeated").many().completed_by("item"))
                 .argument(ArgumentSpec::reference("parent", "item", "The parent item"))
                 .argument(
                     ArgumentSpec::choice("anyway", ANYWAY, "Add it although it looks like an open item").only_in(Surface::CommandLine),
@@ -105,14 +110,18 @@ pub fn register(registry: &mut Registry, services: &Services) {
         )
         .command(
             CommandSpec::new("answer", "Answer an item that waits for your word, which completes it.")
+                .example("a1b2c3 \"The contract is signed.\"")
                 .changes()
                 .argument(item())
                 .argument(ArgumentSpec::text("text", 2000, "Your answer, or what you did").required()),
             |backlog, call| Box::pin(answer(backlog, call)),
         )
-        .command(CommandSpec::new("run", "Do an item next.").public().argument(item()), |backlog, call| Box::pin(run(backlog, call)))
+        .command(CommandSpec::new("run", "Do an item next.").example("a1b2c3").public().argument(item()), |backlog, call| {
+            Box::pin(run(backlog, call))
+        })
         .command(
             CommandSpec::new("retry", "Do an item again that failed, was cancelled, waits or is done but not right.")
+                .example("a1b2c3 --why \"the second chapter is missing\"")
                 .public()
                 .argument(item())
                 .argument(ArgumentSpec::text("why", 1000, "What is wrong with the result; its author is told")),
@@ -120,6 +129,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
         )
         .command(
             CommandSpec::new("cancel", "Cancel an item. Items that depend on it fail.")
+                .example("a1b2c3")
                 .discards()
                 .public()
                 .argument(item())
@@ -127,11 +137,15 @@ pub fn register(registry: &mut Registry, services: &Services) {
             |backlog, call| Box::pin(cancel(backlog, call)),
         )
         .command(
-            CommandSpec::new("restore", "Take back that an item was cancelled, within an hour.").public().argument(item()),
+            CommandSpec::new("restore", "Take back that an item was cancelled, within an hour.")
+                .example("a1b2c3")
+                .public()
+                .argument(item()),
             |backlog, call| Box::pin(restore(backlog, call)),
         )
         .command(
             CommandSpec::new("edit", "Edit an item. Work in progress goes on with the change.")
+                .example("a1b2c3 --owner ann --urgency today")
                 .public()
                 .argument(item())
                 .argument(what())
@@ -156,11 +170,20 @@ async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
     let limit = call.arguments.find_u32("limit").unwrap_or(shown);
     let query = ListQuery { status: call.arguments.find_text("status"), owner: call.arguments.find_text("owner"), limit };
     let listed = backlog.list(&query, &Asker::of(call)).await.map_err(explain)?;
-    let mut text = render_list(&listed.view(), backlog.roster());
+    let view = listed.view();
+    let mut text = render_list(&view, backlog.roster());
     if let Some(url) = backlog.kanban() {
         let _ = write!(text, "\n\nKanban page: {url}");
     }
-    Ok(CommandReply::private(text).with_data(json!(listed.items)))
+    let data = listed.items.iter().map(|item| describe_listed(item, &view));
+    Ok(CommandReply::private(text).with_data(data.collect()))
+}
+
+fn describe_listed(item: &WorkItem, view: &ListView<'_>) -> Value {
+    let mut data = json!(item);
+    data["short"] = item.short_id().into();
+    data["owner_paused"] = view.is_held_up(item).into();
+    data
 }
 
 async fn show(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {

@@ -9,35 +9,45 @@ use super::button::MemoryButton;
 use super::render::{render_found, render_history, render_span, render_taught};
 use super::request::clean_id;
 use super::service::{Asker, Lesson, Memories, MemoryError};
+use kernel::chat::medium::shorten;
 use kernel::chat::message::Place;
-use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, refuse};
-use kernel::memory::{Memory, MemorySource, short_id};
+use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, refuse};
+use kernel::memory::{Memory, MemorySource, Scope, short_id};
+
+/// The most suggestions of a completion, and the longest.
+const SUGGESTED: usize = 25;
+const LABEL: usize = 60;
 
 pub(super) fn register(registry: &mut Registry, services: &Services) {
     let memories = services.late::<Memories>();
-    let id = |description: &'static str| ArgumentSpec::text("id", 20, description).required();
+    let id = |description: &'static str| ArgumentSpec::text("id", 20, description).required().completed_by("memory");
     registry
         .group(CommandSpec::new("memory", "What the team remembers.").people_only(), &memories)
         .command(
             CommandSpec::new("teach", "Teach the team something.")
+                .example("\"We deploy on Thursdays\"")
                 .public()
                 .argument(ArgumentSpec::text("text", 1000, "What to remember, such as: we deploy on Thursdays").required())
-                .argument(ArgumentSpec::text("replaces", 20, "The id of the memory that is outdated by it")),
+                .argument(ArgumentSpec::text("replaces", 20, "The id of the memory that is outdated by it").completed_by("memory")),
             |memories, call| Box::pin(teach(memories, call)),
         )
         .command(
             CommandSpec::new("search", "Search what the team remembers.")
+                .example("deploy")
                 .argument(ArgumentSpec::text("words", 200, "About what").required()),
             |memories, call| Box::pin(search(memories, call)),
         )
         .command(
-            CommandSpec::new("show", "Show a memory: from whom, since when, and what it replaced.").argument(id("Its id from the search")),
+            CommandSpec::new("show", "Show a memory: from whom, since when, and what it replaced.")
+                .example("a1b2c3")
+                .argument(id("Its id from the search")),
             |memories, call| Box::pin(show(memories, call)),
         )
         .command(
-            CommandSpec::new("forget", "Forget something for good.").public().argument(id("Its id from the search")),
+            CommandSpec::new("forget", "Forget something for good.").example("a1b2c3").public().argument(id("Its id from the search")),
             |memories, call| Box::pin(forget(memories, call)),
         );
+    registry.completion("memory", &memories, |memories, typed| Box::pin(complete(memories, typed)));
     registry.button(MemoryButton::PREFIX, &memories, |memories, call| Box::pin(press(memories, call)));
 }
 
@@ -48,9 +58,17 @@ async fn teach(memories: &Memories, call: &CommandCall) -> anyhow::Result<Comman
     let data = json!({ "id": short_id(taught.kept()), "known": taught.known.is_some() });
     let mut told = render_taught(&taught, in_conversation);
     if let Some(rival) = &taught.rival {
-        let _ = write!(told, " To replace it, give the command again with `replaces: {}`.", rival.short_id());
+        let argument = if call.caller.is_command_line() { "--replaces " } else { "replaces: " };
+        let _ = write!(told, " To replace it, give the command again with `{argument}{}`.", rival.short_id());
     }
     Ok(CommandReply::public(told).with_data(data))
+}
+
+/// What people taught the whole team.
+async fn complete(memories: &Memories, typed: &str) -> Vec<Suggestion> {
+    let taught = memories.store().list_taught(&Scope::TEAM, SUGGESTED).await.unwrap_or_default();
+    let fits = taught.iter().filter(|memory| memory.short_id().starts_with(typed));
+    fits.map(|memory| Suggestion { value: memory.short_id().to_owned(), label: shorten(&memory.text, LABEL) }).collect()
 }
 
 async fn search(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {

@@ -22,7 +22,7 @@ use kernel::agent::halts::HaltScope;
 use kernel::chat::medium::Medium;
 use kernel::chat::message::{Channel, Place};
 use kernel::commands::{
-    ArgumentSpec, Caller, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse,
+    ArgumentSpec, Caller, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, Topic, refuse,
 };
 use kernel::db::StoreError;
 use kernel::ids::WorkItemId;
@@ -52,19 +52,24 @@ pub(super) struct OverwatchCommands {
 pub(super) fn register(registry: &mut Registry, services: &Services) {
     let overwatch = services.late::<OverwatchCommands>();
     registry
-        .group(CommandSpec::new("overwatch", "What personas noticed when they looked back."), &overwatch)
+        .group(CommandSpec::new("overwatch", "What personas noticed when they looked back.").listed_under(Topic::Meetings), &overwatch)
         .command(CommandSpec::new("show", "What was noticed about the last missions and meetings."), |overwatch, call| {
             Box::pin(overwatch.show(call))
         })
         .command(
             CommandSpec::new("run", "Have those who took part in a meeting look back at it.")
+                .example("--meeting standup")
                 .public()
                 .argument(ArgumentSpec::reference(
                     "meeting",
                     "meeting",
                     "Which one: its kind, its day or words of its question; by default the last one here",
                 ))
-                .argument(ArgumentSpec::name_or_id("channel", 100, "The channel, by name or id").only_in(Surface::CommandLine)),
+                .argument(
+                    ArgumentSpec::name_or_id("channel", 100, "The channel, by name or id")
+                        .completed_by("channel")
+                        .only_in(Surface::CommandLine),
+                ),
             |overwatch, call| Box::pin(overwatch.run(call)),
         )
         .command(CommandSpec::new("trends", "Themes that come up again, and whether they are resolved."), |overwatch, call| {

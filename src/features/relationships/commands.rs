@@ -23,6 +23,7 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
     let relationships = services.late::<RelationshipCommands>();
     registry.more_of("team", &relationships).command(
         CommandSpec::new("relationships", "Who trusts whom, where there is tension, and why.")
+            .example("--persona vince")
             .argument(ArgumentSpec::persona("persona", "Only those of this persona")),
         |relationships, call| Box::pin(relationships.show(call)),
     );

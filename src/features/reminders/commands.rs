@@ -9,17 +9,24 @@ use super::render::{render_cancelled, render_list, render_set, render_snoozed};
 use super::request::ForWhom;
 use super::service::{Asked, Asker, RemindError, Reminders};
 use crate::features::schedule::get_channel;
+use kernel::chat::medium::shorten;
 use kernel::chat::message::{Channel, Place};
-use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
+use kernel::commands::{
+    ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, Topic, refuse,
+};
 use kernel::when::Repetition;
+
+/// The longest text of a suggestion.
+const SUGGESTED: usize = 60;
 
 pub(super) fn register(registry: &mut Registry, services: &Services) {
     let reminders = services.late::<Reminders>();
-    let which = || ArgumentSpec::text("which", 100, "Its id from the list, or words of it").required();
+    let which = || ArgumentSpec::text("which", 100, "Its id from the list, or words of it").required().completed_by("reminder");
     registry
-        .group(CommandSpec::new("remind", "Reminders, once or repeated."), &reminders)
+        .group(CommandSpec::new("remind", "Reminders, once or repeated.").listed_under(Topic::Work), &reminders)
         .command(
             CommandSpec::new("new", "Set a reminder.")
+                .example("\"tomorrow at 9\" \"pay the hosting bill\" --whom ann --channel general")
                 .people_only()
                 .public()
                 .offered_as("Set a reminder", "what")
@@ -27,32 +34,38 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
                     ArgumentSpec::text("when", 100, "When: tomorrow at 9, in 1.5 hours, Friday 14:30, every other Monday at 8").required(),
                 )
                 .argument(ArgumentSpec::text("what", 1000, "What to be reminded of").required())
-                .argument(ArgumentSpec::name_or_id("whom", 100, "Whom to remind: a name or a mention; you by default"))
                 .argument(
-                    ArgumentSpec::name_or_id("channel", 100, "The channel to say it in, by name or id").only_in(Surface::CommandLine),
+                    ArgumentSpec::name_or_id("whom", 100, "Whom to remind: a name or a mention; you by default")
+                        .completed_by("person")
+                        .caller_by_default(),
+                )
+                .argument(
+                    ArgumentSpec::name_or_id("channel", 100, "The channel to say it in, by name or id")
+                        .completed_by("channel")
+                        .only_in(Surface::CommandLine),
                 ),
             |reminders, call| Box::pin(add(reminders, call)),
         )
         .command(CommandSpec::new("list", "The reminders that wait in this channel."), |reminders, call| Box::pin(list(reminders, call)))
         .command(
-            CommandSpec::new("snooze", "Move a reminder to a later time.").public().argument(which()).argument(ArgumentSpec::text(
-                "until",
-                100,
-                "Until when: tomorrow at 9, 2 hours; one hour by default",
-            )),
+            CommandSpec::new("snooze", "Move a reminder to a later time.")
+                .example("a1b2c3 --until \"in 2 hours\"")
+                .public()
+                .argument(which())
+                .argument(ArgumentSpec::text("until", 100, "Until when: tomorrow at 9, 2 hours; one hour by default")),
             |reminders, call| Box::pin(snooze(reminders, call)),
         )
-        .command(CommandSpec::new("cancel", "Cancel a reminder.").public().argument(which()), |reminders, call| {
+        .command(CommandSpec::new("cancel", "Cancel a reminder.").example("a1b2c3").public().argument(which()), |reminders, call| {
             Box::pin(cancel(reminders, call))
         })
         .command(
-            CommandSpec::new("zone", "Show or choose the time zone of your reminders.").changes().argument(ArgumentSpec::text(
-                "zone",
-                60,
-                "Such as Europe/Berlin; team for the team's",
-            )),
+            CommandSpec::new("zone", "Show or choose the time zone of your reminders.")
+                .changes()
+                .only_in(Surface::Chat)
+                .argument(ArgumentSpec::text("zone", 60, "Such as Europe/Berlin; team for the team's")),
             |reminders, call| Box::pin(choose_zone(reminders, call)),
         );
+    registry.completion("reminder", &reminders, |reminders, typed| Box::pin(complete(reminders, typed)));
     registry.button(RemindButton::PREFIX, &reminders, |reminders, call| Box::pin(press(reminders, call)));
     registry.button(DateButton::PREFIX, &reminders, |reminders, call| Box::pin(answer_date(reminders, call)));
 }
@@ -62,7 +75,7 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
     let channel = find_place(reminders, call).await?;
     let whom = call.arguments.find_text("whom").map_or(ForWhom::Me, ForWhom::parse);
     if asker.person.is_none() && whom == ForWhom::Me {
-        refuse("whom? Add --whom with the name or the id of a person")?;
+        refuse("whom? Add --whom with the name or the id of a person, or set TEAMROOM_ME to your own name")?;
     }
     let says = reminders.asker_of(asker.id()).await?;
     let reading = Reminders::read(call.arguments.get_text("when")?, &says).map_err(explain)?;
@@ -82,6 +95,17 @@ async fn list(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comma
         hide_private(reminders, &mut listed).await?;
     }
     Ok(CommandReply::private(render_list(&listed, reminders.now())).with_data(listed.iter().map(describe).collect()))
+}
+
+/// For the command line alone, so what people asked for in private channels is not shown.
+async fn complete(reminders: &Reminders, typed: &str) -> Vec<Suggestion> {
+    let mut listed = reminders.list(&Asker::at_terminal()).await.unwrap_or_default();
+    if hide_private(reminders, &mut listed).await.is_err() {
+        return Vec::new();
+    }
+    let fits = listed.iter().filter(|reminder| reminder.short_id().starts_with(typed));
+    let label = |reminder: &Reminder| format!("{}: {}", reminder.whom.name, shorten(&reminder.what, SUGGESTED));
+    fits.map(|reminder| Suggestion { value: reminder.short_id().to_owned(), label: label(reminder) }).collect()
 }
 
 /// At the command line, who reads is not known. What people asked for in a private channel is shown by the channel's name alone.

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use crate::features::schedule::model::{Firing, FiringState, Job, JobDraft, MissedRuns};
 use crate::features::schedule::render::{render_time, render_when};
 use crate::features::schedule::{JobStatus, Schedule, ScheduleError, describe_firing, render_jobs};
-use kernel::commands::{ArgumentSpec, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface};
+use kernel::commands::{
+    ArgumentSpec, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, Topic,
+};
 
 const MISSED: &[Choice] =
     &[Choice::new("skip", "skip them"), Choice::new("once", "make up for the latest"), Choice::new("all", "make up for all")];
@@ -20,37 +22,47 @@ pub fn register(registry: &mut Registry, services: &Services) {
     let schedule = services.late::<Schedule>();
     let job = || ArgumentSpec::reference("name", "job", "Which job").required();
     registry
-        .group(CommandSpec::new("schedule", "Jobs that run by the clock."), &schedule)
+        .group(CommandSpec::new("schedule", "Jobs that run by the clock.").listed_under(Topic::Work), &schedule)
         .command(CommandSpec::new("list", "All jobs: when they run next and how they went last."), |schedule, _| Box::pin(list(schedule)))
         .command(
             CommandSpec::new("add", "Add a job.")
+                .example("news \"0 9 * * 1-5\" \"post: Good morning\" --channel general")
                 .public()
                 .operators_only()
                 .argument(ArgumentSpec::text("name", 40, "Its name: lower-case letters, digits, hyphens").required())
                 .argument(ArgumentSpec::text("cron", 100, "When: minute hour day month weekday, such as \"0 9 * * 1-5\"").required())
                 .argument(ArgumentSpec::text("action", 2000, "What it does, such as standup, or \"post: some text\"").required())
                 .argument(ArgumentSpec::text("zone", 50, "The time zone, such as Europe/Berlin; the team's by default"))
-                .argument(ArgumentSpec::name_or_id("channel", 100, "The channel by name or id; this one by default"))
+                .argument(
+                    ArgumentSpec::name_or_id("channel", 100, "The channel by name or id; this one by default").completed_by("channel"),
+                )
                 .argument(ArgumentSpec::choice("missed", MISSED, "What to do about missed runs; by default the latest is made up for"))
                 .argument(ArgumentSpec::integer("deadline", (0, LONGEST), "Minutes after which a missed run is dropped; 120 by default")),
             |schedule, call| Box::pin(add(schedule, call)),
         )
-        .command(CommandSpec::new("pause", "Pause a job.").public().operators_only().argument(job()), |schedule, call| {
+        .command(CommandSpec::new("pause", "Pause a job.").example("news").public().operators_only().argument(job()), |schedule, call| {
             Box::pin(pause(schedule, call))
         })
-        .command(CommandSpec::new("resume", "Resume a paused job.").public().operators_only().argument(job()), |schedule, call| {
-            Box::pin(resume(schedule, call))
-        })
         .command(
-            CommandSpec::new("remove", "Remove a job that was added by command.").discards().public().operators_only().argument(job()),
+            CommandSpec::new("resume", "Resume a paused job.").example("news").public().operators_only().argument(job()),
+            |schedule, call| Box::pin(resume(schedule, call)),
+        )
+        .command(
+            CommandSpec::new("remove", "Remove a job that was added by command.")
+                .example("news")
+                .discards()
+                .public()
+                .operators_only()
+                .argument(job()),
             |schedule, call| Box::pin(remove(schedule, call)),
         )
         .command(
-            CommandSpec::new("run", "Run a job now, whatever its times are.").public().operators_only().argument(job()),
+            CommandSpec::new("run", "Run a job now, whatever its times are.").example("news").public().operators_only().argument(job()),
             |schedule, call| Box::pin(run(schedule, call)),
         )
         .command(
             CommandSpec::new("next", "When a job runs next.")
+                .example("news --count 2")
                 .argument(job())
                 .argument(ArgumentSpec::integer("count", (1, 1000), "How many times to show; 5 by default").only_in(Surface::CommandLine)),
             |schedule, call| Box::pin(next(schedule, call)),

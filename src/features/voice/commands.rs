@@ -13,7 +13,7 @@ use crate::features::voice::player::{PlayError, Player, SILENT};
 use crate::features::voice::script::{Playable, Script};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbox::Delivery;
-use kernel::commands::{ArgumentSpec, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
+use kernel::commands::{ArgumentSpec, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, Topic, refuse};
 
 const KINDS: &[Choice] = &[
     Choice::new("standup", "the last standup"),
@@ -25,6 +25,8 @@ const KINDS: &[Choice] = &[
 pub(super) fn register(registry: &mut Registry, services: &Services) {
     let player = services.late::<Player>();
     let spec = CommandSpec::new("play", "Listen to a standup, a board meeting or a look back, each speaker in their own voice.")
+        .listed_under(Topic::Meetings)
+        .example("standup --output monday.ogg")
         .changes()
         .argument(ArgumentSpec::choice("what", KINDS, "What you want to hear").required())
         .argument(ArgumentSpec::text(
@@ -32,7 +34,11 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             100,
             "Which one: the day of a standup, the end of a board meeting's id or words of its question",
         ))
-        .argument(ArgumentSpec::text("output", 400, "The file to write; by default one in this folder").only_in(Surface::CommandLine));
+        .argument(
+            ArgumentSpec::text("output", 400, "The file to write; by default one in this folder")
+                .completed_by("file")
+                .only_in(Surface::CommandLine),
+        );
     registry.command(spec, &player, |player, call| Box::pin(play(player, call)));
     registry.button(PlayButton::PREFIX, &player, |player, call| Box::pin(press(player, call)));
 }

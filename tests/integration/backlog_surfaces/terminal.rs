@@ -53,7 +53,7 @@ async fn json_of(team: &TestTeam, args: &[&str]) -> Value {
 /// The error output of a failing command.
 async fn complain(team: &TestTeam, args: &[&str]) -> String {
     let output = run(team, args).await;
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{args:?}");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}");
     String::from_utf8(output.stderr).expect("text")
 }
 

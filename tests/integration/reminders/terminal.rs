@@ -27,6 +27,8 @@ async fn the_terminal_sets_reminders_that_a_team_tells() {
     let complain = |args: &[&str]| terminal(&team, args).expect_err("a complaint");
     assert!(say(&["list"]).starts_with("No reminders here."));
     let (general, ann) = (team.channel(HERE), team.sandbox().people()[0].id.clone());
+    assert!(complain(&["new", "tomorrow", "call", "--channel", &general]).contains("whom? Add --whom"), "nobody is known yet");
+    assert!(complain(&["new", "tomorrow", "call", "--channel", &general, "--whom", "me"]).contains("who is \"me\"?"));
     let set = say(&["new", "tomorrow at 9", "pay the hosting bill", "--whom", &ann, "--channel", &general]);
     assert!(set.starts_with("I'll remind member …") && set.contains(" at 09:00 UTC: pay the hosting bill"), "{set}");
     let listed: Value = serde_json::from_str(&say(&["list", "--json"])).unwrap();
@@ -39,6 +41,14 @@ async fn the_terminal_sets_reminders_that_a_team_tells() {
     assert!(text.starts_with(&format!("Reminder for <@{ann}>, due on ")) && text.ends_with(": pay the hosting bill"), "{text}");
     assert!(say(&["cancel", &id]).starts_with("Cancelled the reminder for member …"));
 
+    // The only person whom the team knows is the one at the command line.
+    team.say(HERE, "good morning").await;
+    team.settle().await;
+    for whom in [&["--whom", "me"][..], &[]] {
+        let set = say(&[&["new", "tomorrow at 9", "water the plants", "--channel", &general], whom].concat());
+        assert!(set.starts_with("I'll remind Ann on "), "{set}");
+    }
+
     // What people ask for in a private channel is not told here.
     team.say(HERE, "remind me tomorrow at 9 to rotate the root key").await;
     eventually("it is set", || async { say(&["list"]).contains("rotate the root key") }).await;
@@ -48,7 +58,6 @@ async fn the_terminal_sets_reminders_that_a_team_tells() {
         assert!(listed.contains("(private, in #ops)") && !listed.contains("root key"), "{listed}");
     }
 
-    assert!(complain(&["new", "tomorrow", "call", "--channel", &general]).contains("whom? Add --whom"));
     assert!(complain(&["new", "tomorrow", "call", "--whom", &ann]).contains("where? Add --channel"));
     assert!(
         complain(&["new", "tomorrow", "call", "--whom", &ann, "--channel", "nowhere"])

@@ -47,7 +47,7 @@ async fn say(team: &TestTeam, args: &[&str]) -> String {
 /// The error output of a failing command.
 async fn complain(team: &TestTeam, args: &[&str]) -> String {
     let output = run(team, args).await;
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""), "{args:?}");
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""), "{args:?}");
     stderr(&output)
 }
 
@@ -176,7 +176,7 @@ async fn beside_a_team_the_standup_is_steered(backing: Backing) {
     assert_eq!(json_of(&["standup", "skip", "vince"]).await["skipped"], serde_json::json!({ "persona": "vince" }));
     let refused = run(&team, &["standup", "start", "--channel", "knowledge", "--json"]).await;
     let told: Value = serde_json::from_str(&stdout(&refused)).expect("JSON");
-    assert_eq!((refused.status.code(), &told["error"], &told["meeting"]["state"]), (Some(1), &true.into(), &"running".into()), "{told}");
+    assert_eq!((refused.status.code(), &told["error"], &told["meeting"]["state"]), (Some(2), &true.into(), &"running".into()), "{told}");
     assert_eq!(say(&team, &["standup", "cancel"]).await, "The standup is cancelled.\n");
     let ended = again.wait_with_output().await.expect("it ends");
     assert_eq!(ended.status.code(), Some(1));

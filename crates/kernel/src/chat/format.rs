@@ -6,7 +6,7 @@ use crate::persona::roster::Roster;
 use crate::text::is_invisible;
 
 use crate::chat::forged::without_forged;
-pub use crate::chat::markdown::align_tables;
+pub use crate::chat::markdown::{align_tables, align_tables_within};
 use crate::chat::split::split;
 use crate::chat::text::{self, Plain};
 

@@ -21,7 +21,7 @@ pub use print::print_text;
 pub use registry::{Authorize, Authorizer, Group, Registry, Suggestion, permit_all};
 pub use render::{render_list, render_table};
 pub use services::{Late, Services};
-pub use spec::{ArgumentKind, ArgumentSpec, Audience, Choice, CommandSpec, Effect, Right, Shortcut, Surface};
+pub use spec::{ArgumentKind, ArgumentSpec, Audience, Choice, CommandSpec, Effect, Right, Shortcut, Surface, Topic};
 pub use typed::Typed;
 
 /// Runs a command. The registry has checked the caller's permission and the arguments.

@@ -59,6 +59,18 @@ pub struct CommandSpec {
     pub effect: Option<Effect>,
     /// Only people give it. A persona does not carry it out for them, because it has a tool of its own or must not.
     pub people_only: bool,
+    /// Arguments that work, as at the command line: `"Fix the lamp" --owner vince`. Needed by a command that has arguments.
+    pub example: Option<&'static str>,
+    /// The heading of the command line's help under which the command is listed.
+    pub topic: Topic,
+}
+
+/// A heading of the command line's help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    Work,
+    Meetings,
+    Team,
 }
 
 /// A command that a platform also offers in a menu, such as the menu of a message.
@@ -84,7 +96,21 @@ impl CommandSpec {
             shortcut: None,
             effect: None,
             people_only: false,
+            example: None,
+            topic: Topic::Team,
         }
+    }
+
+    /// See [`Self::example`](field@Self::example).
+    #[must_use]
+    pub fn example(self, arguments: &'static str) -> Self {
+        Self { example: Some(arguments), ..self }
+    }
+
+    /// See [`Self::topic`](field@Self::topic).
+    #[must_use]
+    pub fn listed_under(self, topic: Topic) -> Self {
+        Self { topic, ..self }
     }
 
     /// The command changes something, although only the caller sees the reply.
@@ -168,6 +194,10 @@ pub struct ArgumentSpec {
     /// The permission this argument needs, if more than the command itself.
     pub right: Right,
     pub surface: Surface,
+    /// What the command line completes besides references: a kind for which a completion is registered.
+    pub completes: Option<&'static str>,
+    /// It is the person who gives the command if it is left out.
+    pub is_caller_by_default: bool,
 }
 
 /// The type of an argument.
@@ -210,7 +240,17 @@ impl Choice {
 
 impl ArgumentSpec {
     fn of(name: &'static str, description: &'static str, kind: ArgumentKind) -> Self {
-        Self { name, description, kind, required: false, many: false, right: Right::Anybody, surface: Surface::Everywhere }
+        Self {
+            name,
+            description,
+            kind,
+            required: false,
+            many: false,
+            right: Right::Anybody,
+            surface: Surface::Everywhere,
+            completes: None,
+            is_caller_by_default: false,
+        }
     }
 
     pub fn text(name: &'static str, most: u16, description: &'static str) -> Self {
@@ -253,6 +293,26 @@ impl ArgumentSpec {
     #[must_use]
     pub fn required(self) -> Self {
         Self { required: true, ..self }
+    }
+
+    /// Completed at the command line with things of this kind. A chat completes references only, because it must hide what is private.
+    #[must_use]
+    pub fn completed_by(self, kind: &'static str) -> Self {
+        Self { completes: Some(kind), ..self }
+    }
+
+    /// See [`Self::is_caller_by_default`](field@Self::is_caller_by_default).
+    #[must_use]
+    pub fn caller_by_default(self) -> Self {
+        Self { is_caller_by_default: true, ..self }
+    }
+
+    /// The kind of things that the command line completes.
+    pub fn completes(&self) -> Option<&'static str> {
+        match self.kind {
+            ArgumentKind::Reference(kind) => Some(kind),
+            _ => self.completes,
+        }
     }
 
     /// May be repeated.

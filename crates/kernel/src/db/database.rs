@@ -42,6 +42,14 @@ impl Database {
         open::open(url.expose_secret(), Use::Share, now).await.map(Self::new)
     }
 
+    /// Like [`Self::open_shared`], and neither creates nor migrates it.
+    ///
+    /// # Errors
+    /// `StoreError::Missing` or `StoreError::OlderSchema`, or another reason.
+    pub async fn open_as_it_is(url: &SecretString, now: DateTime<Utc>) -> Result<Self> {
+        open::open(url.expose_secret(), Use::Look, now).await.map(Self::new)
+    }
+
     fn new(opened: Opened) -> Self {
         Self {
             inner: Arc::new(Inner { db: opened.db, leadership: opened.leadership, place: opened.place, searching: Searching::default() }),

@@ -24,6 +24,8 @@ pub(super) enum Use {
     Serve,
     /// For reading or small changes beside a serving process.
     Share,
+    /// Like `Share`, but a database that is not there or older is an error, so that a look changes nothing.
+    Look,
 }
 
 pub(super) struct Opened {
@@ -38,17 +40,20 @@ pub(super) async fn open(url: &str, purpose: Use, now: DateTime<Utc>) -> Result<
     let who = format!("process {} since {}", std::process::id(), now.to_rfc3339_opts(SecondsFormat::Secs, true));
     if url.starts_with("sqlite:") {
         let address = sqlite::Address::parse(url)?;
+        if purpose == Use::Look && !address.path().exists() {
+            return Err(StoreError::Missing { place: address.place() });
+        }
         address.create().await?;
         match purpose {
             Use::Serve => serve_sqlite(&address, &who).await,
-            Use::Share => share_sqlite(&address, &who).await,
+            Use::Share | Use::Look => share_sqlite(&address, purpose, &who).await,
         }
     } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
         let address = postgres::Address::parse(url)?;
         let place = address.place();
         match purpose {
             Use::Serve => serve_postgres(address, who).await,
-            Use::Share => share_postgres(address, &who).await,
+            Use::Share | Use::Look => share_postgres(address, purpose, &who).await,
         }
         .map_err(|error| unreachable(error, &place))
     } else {
@@ -78,15 +83,16 @@ async fn serve_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
     Ok(Opened { db: Pools::Sqlite(pools).into(), leadership: Some(Leadership::File(lock)), place })
 }
 
-async fn share_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
+async fn share_sqlite(address: &sqlite::Address, purpose: Use, who: &str) -> Result<Opened> {
     let place = address.place();
     let pools = address.connect().await?;
     let known = check_schema(&mut *pools.writer.acquire().await?, &SQLITE, &place).await;
-    if let Err(older @ StoreError::OlderSchema { .. }) = known {
-        let _lock = address.lock(who)?.map_err(|_| older)?;
-        migrate_sqlite(address, &pools.writer).await?;
-    } else {
-        known?;
+    match known {
+        Err(older @ StoreError::OlderSchema { .. }) if purpose == Use::Share => {
+            let _lock = address.lock(who)?.map_err(|_| older)?;
+            migrate_sqlite(address, &pools.writer).await?;
+        }
+        known => known?,
     }
     Ok(Opened { db: Pools::Sqlite(pools).into(), leadership: None, place })
 }
@@ -105,17 +111,18 @@ async fn serve_postgres(address: postgres::Address, who: String) -> Result<Opene
     Ok(Opened { db: Pools::Postgres(pool).into(), leadership: Some(Leadership::watch(address, who, session)), place })
 }
 
-async fn share_postgres(address: postgres::Address, who: &str) -> Result<Opened> {
+async fn share_postgres(address: postgres::Address, purpose: Use, who: &str) -> Result<Opened> {
     let place = address.place();
     let pool = address.connect().await?;
     let known = check_schema(&mut *pool.acquire().await?, &POSTGRES, &place).await;
-    if let Err(older @ StoreError::OlderSchema { .. }) = known {
-        let session = address.lock(who).await?.map_err(|_| older)?;
-        let migrated = migrate_postgres(&pool, &place).await;
-        postgres::unlock(session).await;
-        migrated?;
-    } else {
-        known?;
+    match known {
+        Err(older @ StoreError::OlderSchema { .. }) if purpose == Use::Share => {
+            let session = address.lock(who).await?.map_err(|_| older)?;
+            let migrated = migrate_postgres(&pool, &place).await;
+            postgres::unlock(session).await;
+            migrated?;
+        }
+        known => known?,
     }
     Ok(Opened { db: Pools::Postgres(pool).into(), leadership: None, place })
 }

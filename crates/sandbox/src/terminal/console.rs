@@ -14,6 +14,8 @@ use tokio::sync::mpsc;
 #[cfg(feature = "line-editor")]
 use super::editor::{self, Typing};
 use super::render::without_style;
+#[cfg(feature = "line-editor")]
+use super::words::Words;
 
 pub(super) struct Console {
     prompts: blocking::Sender<String>,
@@ -25,6 +27,9 @@ pub(super) struct Console {
     /// The line that is being typed, unless the input is a pipe.
     #[cfg(feature = "line-editor")]
     typing: Option<Typing>,
+    /// What Tab completes.
+    #[cfg(feature = "line-editor")]
+    words: Words,
 }
 
 impl Console {
@@ -32,8 +37,9 @@ impl Console {
         let is_terminal = stdout().is_terminal();
         #[cfg(feature = "line-editor")]
         if is_terminal && stdin().is_terminal() && var_os("TERM").is_none_or(|term| term != "dumb") {
-            let (typing, read) = editor::open()?;
-            return Ok(Self { is_terminal, typing: Some(typing), ..Self::new(stdout(), read) });
+            let words = Words::default();
+            let (typing, read) = editor::open(words.clone())?;
+            return Ok(Self { is_terminal, typing: Some(typing), words, ..Self::new(stdout(), read) });
         }
         let mut lines = BufReader::new(stdin()).lines();
         Ok(Self { is_terminal, ..Self::new(stdout(), move |_| lines.next()?.ok()) })
@@ -51,7 +57,21 @@ impl Console {
             is_terminal: false,
             #[cfg(feature = "line-editor")]
             typing: None,
+            #[cfg(feature = "line-editor")]
+            words: Words::default(),
         }
+    }
+
+    /// Whether somebody can press Tab.
+    #[cfg(feature = "line-editor")]
+    pub(super) fn has_editor(&self) -> bool {
+        self.typing.is_some()
+    }
+
+    /// What Tab completes from now on.
+    #[cfg(feature = "line-editor")]
+    pub(super) fn set_words(&self, words: Vec<String>) {
+        self.words.replace(words);
     }
 
     /// Asks for the next of the `lines`.

@@ -50,6 +50,12 @@ impl Directory {
         channels.into_iter().map(|(id, (_, name))| (id.as_str(), name.as_str())).collect()
     }
 
+    /// The names of channels and people, with their sign.
+    #[cfg(feature = "line-editor")]
+    pub(super) fn list_names(&self) -> impl Iterator<Item = &str> {
+        self.names.values().map(|(_, name)| name.as_str()).filter(|name| name.starts_with(['#', '@']))
+    }
+
     pub(super) fn find_name(&self, id: &str) -> Option<&str> {
         self.names.get(id).map(|(_, name)| name.as_str())
     }

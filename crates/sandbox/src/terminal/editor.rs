@@ -1,33 +1,52 @@
 //! The line editor of a terminal.
 
+use std::io::{Write as _, stdout};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 use rustyline::{
-    ColorMode, Completer, Config, Editor, Helper, Hinter, Validator,
+    ColorMode, CompletionType, Config, Context as EditorContext, Editor, Helper, Hinter, Validator,
+    completion::{Completer, Pair},
     error::ReadlineError,
     highlight::{CmdKind, Highlighter},
     history::DefaultHistory,
 };
 use textwrap::core::display_width;
 
+use super::words::{Words, complete};
+
+const LEAVE: &str = "Press Ctrl-C again to leave, or type /quit.";
+
 /// Opens the editor. The function reads a line, until the input ends.
-pub(super) fn open() -> anyhow::Result<(Typing, impl FnMut(&str) -> Option<String> + Send)> {
+pub(super) fn open(words: Words) -> anyhow::Result<(Typing, impl FnMut(&str) -> Option<String> + Send)> {
     // Colors are forced on, because only then the editor reports each change of the line to `Highlighter`.
-    let config = Config::builder().auto_add_history(true).color_mode(ColorMode::Forced).build();
+    let config = Config::builder().auto_add_history(true).color_mode(ColorMode::Forced).completion_type(CompletionType::List).build();
     let mut editor = Editor::<Recorder, DefaultHistory>::with_config(config).context("opening the terminal")?;
     let typing = Typing::default();
-    editor.set_helper(Some(Recorder(typing.clone())));
+    editor.set_helper(Some(Recorder { typing: typing.clone(), words }));
     let shared = typing.clone();
-    let read = move |prompt: &str| loop {
-        *shared.lock() = Typed { active: true, prompt: prompt.to_owned(), ..Typed::default() };
-        let read = editor.readline(prompt);
-        shared.lock().active = false;
-        match read {
-            Ok(line) => return Some(line),
-            // Ctrl-C clears the line, as in a shell.
-            Err(ReadlineError::Interrupted) => {}
-            Err(_) => return Some("/quit".to_owned()),
+    let read = move |prompt: &str| {
+        let mut may_leave = false;
+        loop {
+            *shared.lock() = Typed { active: true, prompt: prompt.to_owned(), ..Typed::default() };
+            let read = editor.readline(prompt);
+            let was_empty = {
+                let mut typed = shared.lock();
+                typed.active = false;
+                typed.line.is_empty()
+            };
+            match read {
+                Ok(line) => return Some(line),
+                // Ctrl-C clears the line, as in a shell. On an empty line a second one leaves.
+                Err(ReadlineError::Interrupted) if may_leave && was_empty => return Some("/quit".to_owned()),
+                Err(ReadlineError::Interrupted) => {
+                    may_leave = was_empty;
+                    if may_leave {
+                        let _ = shared.print_above(LEAVE, 80, |text| stdout().write_all(text.as_bytes()));
+                    }
+                }
+                Err(_) => return Some("/quit".to_owned()),
+            }
         }
     };
     Ok((typing, read))
@@ -79,13 +98,25 @@ impl Typed {
     }
 }
 
-/// Records the input line after each change.
-#[derive(Helper, Completer, Hinter, Validator)]
-struct Recorder(Typing);
+/// Records the input line after each change, and completes it at Tab.
+#[derive(Helper, Hinter, Validator)]
+struct Recorder {
+    typing: Typing,
+    words: Words,
+}
+
+impl Completer for Recorder {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, cursor: usize, _: &EditorContext<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let (from, found) = complete(&self.words.list(), line.get(..cursor).unwrap_or(line));
+        Ok((from, found.into_iter().map(|word| Pair { display: word.trim_end().to_owned(), replacement: word }).collect()))
+    }
+}
 
 impl Highlighter for Recorder {
     fn highlight_char(&self, line: &str, cursor: usize, _: CmdKind) -> bool {
-        let mut typed = self.0.lock();
+        let mut typed = self.typing.lock();
         line.clone_into(&mut typed.line);
         typed.cursor = cursor;
         false

@@ -11,6 +11,8 @@ mod directory;
 mod editor;
 mod render;
 mod slash;
+#[cfg(feature = "line-editor")]
+mod words;
 
 use std::{collections::HashSet, mem, time::Duration};
 
@@ -22,6 +24,8 @@ use client::{Gateway, Rest};
 use console::Console;
 use directory::Directory;
 use render::{bold, clean, dim, is_loading, list, list_interactions, render_message, text};
+#[cfg(feature = "line-editor")]
+use slash::list_paths;
 use slash::{parse_options, render_form, split_word};
 
 /// Number of messages shown when a channel is opened.
@@ -85,6 +89,7 @@ impl Session {
 
     async fn run(mut self) -> anyhow::Result<()> {
         let (mut last_activity, mut input_ended) = (Instant::now(), false);
+        self.learn_words().await;
         self.console.ask(self.channel_name(&self.channel));
         loop {
             let deadline = self.wait_until.or(input_ended.then(|| last_activity + QUIET));
@@ -99,6 +104,7 @@ impl Session {
                         if let Err(error) = self.run_line(line.trim()).await {
                             self.console.print(&format!("{error:#}"))?;
                         }
+                        self.learn_words().await;
                         self.console.ask(self.channel_name(&self.channel));
                     }
                     None => input_ended = true,
@@ -111,6 +117,23 @@ impl Session {
             last_activity = Instant::now();
         }
     }
+
+    /// What Tab completes: the commands of this client and of the team, and the names in the server.
+    #[cfg(feature = "line-editor")]
+    async fn learn_words(&self) {
+        if !self.console.has_editor() {
+            return;
+        }
+        // While the team starts, there are no commands yet.
+        let team = self.load_commands().await.unwrap_or_default();
+        let own = HELP.iter().filter_map(|(form, _)| form.split(' ').next().filter(|word| word.starts_with('/')).map(str::to_owned));
+        let names = self.directory.list_names().map(str::to_owned);
+        self.console.set_words(own.chain(team.iter().flat_map(list_paths)).chain(names).collect());
+    }
+
+    /// Without an editor there is no Tab.
+    #[cfg(not(feature = "line-editor"))]
+    async fn learn_words(&self) {}
 
     fn note(&mut self, text: &str) -> anyhow::Result<()> {
         self.console.print(&dim(text))

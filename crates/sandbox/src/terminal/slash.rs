@@ -28,6 +28,18 @@ pub(super) fn render_form(path: &str, command: &Value) -> String {
     clean(&(path.to_owned() + &options.iter().map(form).collect::<String>()))
 }
 
+/// The command, or each of its subcommands, as typed.
+#[cfg(feature = "line-editor")]
+pub(super) fn list_paths(command: &Value) -> Vec<String> {
+    let path = format!("/{}", name(command));
+    let subcommands: Vec<String> = list(&command["options"])
+        .iter()
+        .filter(|option| is_sub_command(option))
+        .map(|sub| clean(&format!("{path} {}", name(sub))))
+        .collect();
+    if subcommands.is_empty() { vec![clean(&path)] } else { subcommands }
+}
+
 /// The options of an interaction for the slash command at `path`, such as `persona:Vince question:what about costs?` of `/ask`.
 ///
 /// # Errors

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use chrono_tz::Tz;
 
-use crate::features::backlog::model::{PersonRequest, WorkItem, WorkStatus, name_of_helper};
+use crate::features::backlog::model::{Owner, PersonRequest, WorkItem, WorkStatus, name_of_helper};
 use kernel::chat::medium::{Medium, flatten, shorten};
+use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
 use kernel::time::show_time;
 
@@ -28,6 +29,8 @@ pub struct ListView<'a> {
     pub more: bool,
     /// What waits for people, oldest first.
     pub waiting: &'a [(PersonRequest, WorkItem)],
+    /// Personas that an operator has paused: what they own waits.
+    pub paused: &'a [PersonaSlug],
     /// The team's zone, for dates.
     pub zone: Tz,
 }
@@ -53,7 +56,8 @@ pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
         let cells = [
             item.short_id().to_owned(),
             Medium::Chat.cell(&shorten(&item.what, WHAT)),
-            Medium::Chat.cell(&shorten(labels::name_of_owner(&item.owner, roster), OWNER)),
+            Medium::Chat.cell(&shorten(labels::name_of_owner(&item.owner, roster), OWNER))
+                + if view.is_held_up(item) { " (paused)" } else { "" },
             Medium::Chat.cell(&shorten(&stands(item), STATUS)),
             item.due.map_or_else(|| labels::urgency(item.urgency), |due| format!("due {}", labels::day(due, view.zone))),
         ];
@@ -62,8 +66,29 @@ pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
     if view.more {
         text.push_str("\nThere are more items. Filter by status or owner to see them.");
     }
+    push_paused(&mut text, view, roster);
     push_waiting(&mut text, view);
     text
+}
+
+impl ListView<'_> {
+    /// Whether the item waits because its owner is paused.
+    pub fn is_held_up(&self, item: &WorkItem) -> bool {
+        !item.status.is_over() && matches!(&item.owner, Owner::Persona(slug) if self.paused.contains(slug))
+    }
+}
+
+/// Which owners of these items are paused, and how they go on.
+fn push_paused(text: &mut String, view: &ListView<'_>, roster: &Roster) {
+    let is_shown =
+        |slug: &&PersonaSlug| view.items.iter().any(|item| view.is_held_up(item) && item.owner == Owner::Persona((*slug).clone()));
+    for slug in view.paused.iter().filter(is_shown) {
+        let name = labels::name(roster.name_of(slug));
+        let _ = write!(text, "\n{name} is paused, so these items wait until `/team resume persona:{name}`.");
+    }
+    if text.ends_with('.') {
+        text.push('\n');
+    }
 }
 
 /// For whom something waits, since when, and how often they were reminded.
@@ -116,7 +141,7 @@ fn stands(item: &WorkItem) -> String {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::features::backlog::model::{Owner, Wait};
+    use crate::features::backlog::model::Wait;
     use kernel::chat::format::{TextFormat, align_tables};
 
     #[test]
@@ -131,14 +156,36 @@ mod tests {
         let asked_at = "2026-11-20T10:00:00Z".parse().expect("a time");
         let request = PersonRequest { item: waiting.id.clone(), run: 0, person: "7".into(), asked_at, reminders: 2, reminded_at: None };
         let asked = [(request, waiting.clone())];
-        let view = ListView { items: &[sample::done(), waiting], counts: &counts, more: true, waiting: &asked, zone: Tz::Europe__Berlin };
+        let view = ListView {
+            items: &[sample::done(), waiting],
+            counts: &counts,
+            more: true,
+            waiting: &asked,
+            paused: &[],
+            zone: Tz::Europe__Berlin,
+        };
         insta::assert_snapshot!(align_tables(&render_list(&view, &kernel::testing::roster::roster())));
+    }
+
+    #[test]
+    fn a_paused_owner_is_named_with_what_ends_it() {
+        let vince = Owner::Persona("vince".into());
+        let ready = WorkItem { owner: vince.clone(), status: WorkStatus::Ready, ..sample::item() };
+        let items = [ready.clone(), WorkItem { owner: vince, ..sample::done() }];
+        let roster = kernel::testing::roster::roster();
+        let view = ListView { items: &items, counts: &[(WorkStatus::Ready, 1)], more: false, waiting: &[], paused: &[], zone: Tz::UTC };
+        assert!(!render_list(&view, &roster).contains("paused"));
+        let paused = ["vince".into(), "kelly".into()];
+        let text = render_list(&ListView { paused: &paused, ..view }, &roster);
+        assert_eq!(text.matches("Vince (paused)").count(), 1, "{text}");
+        assert!(text.ends_with("\nVince is paused, so these items wait until `/team resume persona:Vince`.\n"), "{text}");
+        assert!(!text.contains("Kelly is paused"), "{text}");
     }
 
     #[test]
     fn an_empty_backlog_says_how_it_is_filled() {
         let roster = kernel::testing::roster::roster();
-        let empty = ListView { items: &[], counts: &[], more: false, waiting: &[], zone: Tz::UTC };
+        let empty = ListView { items: &[], counts: &[], more: false, waiting: &[], paused: &[], zone: Tz::UTC };
         assert!(render_list(&empty, &roster).contains("/backlog add"));
         let filtered = ListView { counts: &[(WorkStatus::Done, 2)], ..empty };
         assert_eq!(render_list(&filtered, &roster), "The backlog: 2 done.\nNothing is open.");
@@ -157,7 +204,7 @@ mod tests {
         };
         let items = vec![item; 15];
         let counts = [(WorkStatus::New, 10_000), (WorkStatus::InProgress, 3), (WorkStatus::InReview, 1), (WorkStatus::Waiting, 20)];
-        let view = ListView { items: &items, counts: &counts, more: true, waiting: &[], zone: Tz::UTC };
+        let view = ListView { items: &items, counts: &counts, more: true, waiting: &[], paused: &[], zone: Tz::UTC };
         let text = align_tables(&render_list(&view, &kernel::testing::roster::roster()));
         assert!(TextFormat::plain(2000).fits(&text), "{} characters", text.chars().count());
     }

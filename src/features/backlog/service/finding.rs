@@ -8,9 +8,10 @@ use crate::features::backlog::render::{ItemDetails, ListView, RunDetails};
 use crate::features::backlog::service::changing::named;
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::ItemFilter;
+use kernel::agent::halts::HaltScope;
 use kernel::commands::Suggestion;
 use kernel::db::StoreError;
-use kernel::ids::UserId;
+use kernel::ids::{PersonaSlug, UserId};
 use kernel::memory::Scope;
 use kernel::people::Directory;
 use kernel::text::fold_name;
@@ -55,12 +56,21 @@ pub struct Listed {
     pub more: bool,
     /// What waits for people, oldest first.
     pub waiting: Vec<(PersonRequest, WorkItem)>,
+    /// Personas that an operator has paused.
+    pub paused: Vec<PersonaSlug>,
     pub zone: Tz,
 }
 
 impl Listed {
     pub fn view(&self) -> ListView<'_> {
-        ListView { items: &self.items, counts: &self.counts, more: self.more, waiting: &self.waiting, zone: self.zone }
+        ListView {
+            items: &self.items,
+            counts: &self.counts,
+            more: self.more,
+            waiting: &self.waiting,
+            paused: &self.paused,
+            zone: self.zone,
+        }
     }
 }
 
@@ -89,7 +99,10 @@ impl Backlog {
             Some(Owner::Persona(_)) => Vec::new(),
         };
         waiting.retain(|(_, item)| asker.sees(item));
-        Ok(Listed { items, counts, more, waiting, zone: self.deps.zone })
+        let halts = self.deps.store.list_halts().await?;
+        let paused =
+            halts.into_iter().filter_map(|halt| if let HaltScope::Persona(slug) = halt.scope { Some(slug) } else { None }).collect();
+        Ok(Listed { items, counts, more, waiting, paused, zone: self.deps.zone })
     }
 
     /// Finds an item by the end of its id, among those that the caller sees.

@@ -5,15 +5,15 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::json;
 
+use crate::features::backlog::commands::explain;
 use crate::features::backlog::model::ItemDraft;
 use crate::features::backlog::service::{AskedIn, Asker, Backlog};
 use crate::features::{Shown, TerminalCommand};
 use kernel::chat::medium::Medium;
-use kernel::commands::CommandReply;
+use kernel::commands::{CommandReply, Refused};
 use kernel::tools::workspace;
 
 /// The format of a file of items.
@@ -83,13 +83,13 @@ where
 }
 
 async fn add_file(backlog: &Backlog, file: &Path) -> anyhow::Result<CommandReply> {
-    let items = backlog.add_all(&read_file(file)?, &Asker::CommandLine, AskedIn::default()).await?;
+    let items = backlog.add_all(&read_file(file)?, &Asker::CommandLine, AskedIn::default()).await.map_err(explain)?;
     let text = if items.len() == 1 { "Added 1 item.".to_owned() } else { format!("Added {} items.", items.len()) };
     Ok(CommandReply::private(text).with_data(json!({ "items": items })))
 }
 
 async fn save_files(backlog: &Backlog, id: &str, folder: &Path) -> anyhow::Result<CommandReply> {
-    let (_, files) = backlog.get_files(id, &Asker::CommandLine).await?;
+    let (_, files) = backlog.get_files(id, &Asker::CommandLine).await.map_err(explain)?;
     let files = files.iter().map(|file| (file.facts.name.as_str(), file.content.as_slice()));
     let saved = workspace::save_files(folder, files)?;
     let names: Vec<_> = saved.iter().map(|path| path.display().to_string()).collect();
@@ -98,6 +98,8 @@ async fn save_files(backlog: &Backlog, id: &str, folder: &Path) -> anyhow::Resul
 }
 
 fn read_file(file: &Path) -> anyhow::Result<Vec<ItemDraft>> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no list of items; `teamroom backlog add --help` shows one", file.display()))
+    let text = std::fs::read_to_string(file).map_err(|error| Refused::new(format!("cannot read {}: {error}", file.display())))?;
+    Ok(serde_json::from_str(&text).map_err(|error| {
+        Refused::new(format!("{} is no list of items; `teamroom backlog add --help` shows one: {error}", file.display()))
+    })?)
 }

@@ -12,7 +12,9 @@ use crate::features::board::{BOARD, render};
 use crate::features::meeting::model::Meeting;
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{FileContent, OutboundFile};
-use kernel::commands::{ArgumentSpec, Choice, CommandCall, CommandReply, CommandSpec, Registry, Services, Suggestion, Surface, refuse};
+use kernel::commands::{
+    ArgumentSpec, Choice, CommandCall, CommandReply, CommandSpec, Registry, Services, Suggestion, Surface, Topic, refuse,
+};
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::text::flatten;
@@ -40,9 +42,10 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
     let which =
         || ArgumentSpec::reference("id", "board", "Which one: the end of its id, or words of its question; by default the one here");
     registry
-        .group(CommandSpec::new("board", "Meetings that think one question through."), &boards)
+        .group(CommandSpec::new("board", "Meetings that think one question through.").listed_under(Topic::Meetings), &boards)
         .command(
             CommandSpec::new("create", "Call a board meeting on a question.")
+                .example("\"Should we move the queue to PostgreSQL?\" --rounds 3")
                 .public()
                 .argument(ArgumentSpec::text("topic", 1500, "The question: should we move the queue to PostgreSQL?").required())
                 .argument(ArgumentSpec::choice("artefact", ARTEFACTS, "What it is to leave behind; by default recommendations"))
@@ -56,49 +59,66 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
                 .argument(ArgumentSpec::number("threshold", (0.0, 0.9), "Below this share of new comments it has nothing new to say"))
                 .argument(ArgumentSpec::number("budget", (0.01, 1000.0), "The most that it may cost, in dollars"))
                 .argument(ArgumentSpec::persona("advocate", "Who argues against what most hold"))
-                .argument(ArgumentSpec::text("file", 400, "A document that all read; may be repeated").many())
-                .argument(ArgumentSpec::name_or_id("channel", 100, "The channel, by name or id").only_in(Surface::CommandLine)),
+                .argument(ArgumentSpec::text("file", 400, "A document that all read; may be repeated").completed_by("file").many())
+                .argument(
+                    ArgumentSpec::name_or_id("channel", 100, "The channel, by name or id")
+                        .completed_by("channel")
+                        .only_in(Surface::CommandLine),
+                ),
             |boards, call| Box::pin(calling::create(boards, call)),
         )
         .command(CommandSpec::new("list", "The last board meetings."), |boards, call| Box::pin(list(boards, call)))
         .command(CommandSpec::new("experts", "The experts who can be guests of a board meeting."), |boards, _| {
             Box::pin(async move { Ok(list_experts(&boards.roster)) })
         })
-        .command(CommandSpec::new("status", "How far a board meeting is, and who holds what.").argument(which()), |boards, call| {
-            Box::pin(status(boards, call))
-        })
+        .command(
+            CommandSpec::new("status", "How far a board meeting is, and who holds what.").example("--id a1b2c3").argument(which()),
+            |boards, call| Box::pin(status(boards, call)),
+        )
         .command(
             CommandSpec::new("export", "What a board meeting has left behind, as a file.")
+                .example("--id a1b2c3 --format markdown")
                 .argument(which())
                 .argument(ArgumentSpec::choice("format", FORMATS, "Which form; by default Markdown")),
             |boards, call| Box::pin(export(boards, call)),
         )
         .command(
             CommandSpec::new("say", "Say something that all read before their next turn.")
+                .example("\"The budget is fixed.\" --id a1b2c3")
                 .public()
                 .argument(ArgumentSpec::text("text", 1500, "What they should know").required())
                 .argument(which()),
             |boards, call| Box::pin(steering::say(boards, call)),
         )
         .command(
-            CommandSpec::new("pause", "Pause a board meeting after the turns that are on.").public().argument(which()),
+            CommandSpec::new("pause", "Pause a board meeting after the turns that are on.")
+                .example("--id a1b2c3")
+                .public()
+                .argument(which()),
             |boards, call| Box::pin(steering::pause(boards, call)),
         )
-        .command(CommandSpec::new("resume", "Continue a paused board meeting.").public().argument(which()), |boards, call| {
-            Box::pin(steering::resume(boards, call))
-        })
+        .command(
+            CommandSpec::new("resume", "Continue a paused board meeting.").example("--id a1b2c3").public().argument(which()),
+            |boards, call| Box::pin(steering::resume(boards, call)),
+        )
         .command(
             CommandSpec::new("extend", "Allow more rounds.")
+                .example("--id a1b2c3 --rounds 2")
                 .public()
                 .argument(ArgumentSpec::integer("rounds", (1, i64::from(MOST_ROUNDS)), "How many more; by default 2"))
                 .argument(which()),
             |boards, call| Box::pin(steering::extend(boards, call)),
         )
-        .command(CommandSpec::new("stop", "End a board meeting now and write its document.").public().argument(which()), |boards, call| {
-            Box::pin(steering::stop(boards, call))
-        })
         .command(
-            CommandSpec::new("cancel", "End a board meeting without a document.").discards().operators_only().argument(which()),
+            CommandSpec::new("stop", "End a board meeting now and write its document.").example("--id a1b2c3").public().argument(which()),
+            |boards, call| Box::pin(steering::stop(boards, call)),
+        )
+        .command(
+            CommandSpec::new("cancel", "End a board meeting without a document.")
+                .example("--id a1b2c3")
+                .discards()
+                .operators_only()
+                .argument(which()),
             |boards, call| Box::pin(steering::cancel(boards, call)),
         );
     registry.button(BoardButton::PREFIX, &boards, |boards, call| Box::pin(steering::press(boards, call)));
@@ -184,6 +204,8 @@ fn describe(meeting: &Meeting, board: &Board) -> Value {
         "topic": board.topic,
         "artefact": board.artefact.as_str(),
         "state": meeting.state.as_str(),
+        "reason": meeting.reason,
+        "ended_at": meeting.ended_at,
         "paused": render::is_paused(meeting),
         "channel": meeting.channel.id,
         "called_at": meeting.called_at,

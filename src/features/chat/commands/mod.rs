@@ -17,6 +17,7 @@ use crate::store::Store;
 use kernel::agent::Agents;
 use kernel::agent::ask::{Ask, AskState};
 use kernel::chat::ChatPlatform;
+use kernel::chat::message::Place;
 use kernel::commands::{
     ArgumentSpec, Choice, CommandCall, CommandReply, CommandSpec, Registry, Services, Suggestion, Surface, refuse, render_list,
 };
@@ -32,6 +33,9 @@ pub(super) use tool::TeamCommand;
 
 /// Prefix of the id that replaces a message id where a command started the work. No platform id has this prefix.
 const COMMAND: &str = "command-";
+
+/// The most suggestions of a completion.
+const SUGGESTED: usize = 25;
 
 /// Periods for cost totals. Each ends today.
 const SPANS: &[Choice] = &[Choice::new("today", "today"), Choice::new("week", "this week"), Choice::new("month", "this month")];
@@ -75,15 +79,17 @@ pub fn register(registry: &mut Registry, services: &Services) {
     registry
         .group(CommandSpec::new("team", "The personas of the team."), &chat)
         .command(CommandSpec::new("list", "Who is on the team."), |chat, _| Box::pin(chat.list_team()))
-        .command(CommandSpec::new("show", "What a persona does, knows and uses.").argument(persona()), |chat, call| {
+        .command(CommandSpec::new("show", "What a persona does, knows and uses.").example("kelly").argument(persona()), |chat, call| {
             Box::pin(async { chat.show_persona(call) })
         })
-        .command(CommandSpec::new("pause", "Silence a persona until it is resumed.").operators_only().argument(persona()), |chat, call| {
-            Box::pin(chat.pause(call))
-        })
-        .command(CommandSpec::new("resume", "Let a paused persona speak again.").operators_only().argument(persona()), |chat, call| {
-            Box::pin(chat.unpause(call))
-        });
+        .command(
+            CommandSpec::new("pause", "Silence a persona until it is resumed.").example("vince").operators_only().argument(persona()),
+            |chat, call| Box::pin(chat.pause(call)),
+        )
+        .command(
+            CommandSpec::new("resume", "Let a paused persona speak again.").example("vince").operators_only().argument(persona()),
+            |chat, call| Box::pin(chat.unpause(call)),
+        );
     registry.command(CommandSpec::new("skills", "How the team does its work, and who has which skill."), &chat, |chat, _| {
         Box::pin(async { Ok(status::list_skills(&chat.roster)) })
     });
@@ -91,6 +97,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
     registry.command(CommandSpec::new("status", "Health of the team."), &chat, |chat, _| Box::pin(chat.show_status()));
     registry.command(
         CommandSpec::new("costs", "What the models have cost.")
+            .example("--since week")
             .argument(ArgumentSpec::choice("since", SPANS, "How far back; today by default"))
             .argument(
                 ArgumentSpec::number(
@@ -112,6 +119,8 @@ pub fn register(registry: &mut Registry, services: &Services) {
         |chat, call| Box::pin(chat.resume(call)),
     );
     registry.completion("persona", &chat, |chat, typed| Box::pin(async { complete(&chat.roster, typed) }));
+    registry.completion("person", &chat, |chat, typed| Box::pin(chat.list_people(typed)));
+    registry.completion("channel", &chat, |chat, typed| Box::pin(chat.list_channels(typed)));
 }
 
 /// Registers `/help`, which lists the commands registered so far.
@@ -173,6 +182,20 @@ impl ChatCommands {
             )),
             Outcome::Failed(why) => CommandReply::refused(format!("{} could not answer: {why}.", askee.name)),
         })
+    }
+
+    /// People whose names begin with `typed`, for the command line.
+    async fn list_people(&self, typed: &str) -> Vec<Suggestion> {
+        let Ok(people) = self.people.directory().await else { return Vec::new() };
+        let begins = |name: &str| name.to_lowercase().starts_with(&typed.to_lowercase());
+        people.people().filter(|person| begins(&person.name)).take(SUGGESTED).map(|person| Suggestion::name(person.name.clone())).collect()
+    }
+
+    /// Channels that all can read, for the command line.
+    async fn list_channels(&self, typed: &str) -> Vec<Suggestion> {
+        let seen = self.store.list_channels().await.unwrap_or_default().into_iter().map(|seen| seen.channel);
+        let fits = seen.filter(|channel| channel.place == Place::Server && !channel.private && channel.name.starts_with(typed));
+        fits.take(SUGGESTED).map(|channel| Suggestion::name(channel.name)).collect()
     }
 
     fn show_persona(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {

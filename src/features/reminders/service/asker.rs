@@ -23,6 +23,11 @@ impl Asker {
         Self { person, operates, here: call.channel.as_ref().map_or_else(Vec::new, places_of) }
     }
 
+    /// The command line, which sees all channels.
+    pub(in crate::features::reminders) fn at_terminal() -> Self {
+        Self { person: None, operates: true, here: Vec::new() }
+    }
+
     pub(in crate::features::reminders) fn id(&self) -> Option<&UserId> {
         self.person.as_ref().map(|person| &person.id)
     }

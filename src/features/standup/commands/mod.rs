@@ -18,7 +18,7 @@ use crate::features::standup::store::StoredReport;
 use crate::store::Store;
 use kernel::chat::text::ChannelRef;
 use kernel::commands::{
-    ArgumentSpec, Caller, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Right, Services, Surface, refuse,
+    ArgumentSpec, Caller, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Right, Services, Surface, Topic, refuse,
 };
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
@@ -39,20 +39,23 @@ pub struct StandupCommands {
 
 pub fn register(registry: &mut Registry, services: &Services) {
     let standups = services.late::<StandupCommands>();
-    let channel = |about| ArgumentSpec::name_or_id("channel", 100, about).only_in(Surface::CommandLine);
+    let channel = |about| ArgumentSpec::name_or_id("channel", 100, about).completed_by("channel").only_in(Surface::CommandLine);
     registry
-        .group(CommandSpec::new("standup", "The daily standup of a channel."), &standups)
+        .group(CommandSpec::new("standup", "The daily standup of a channel.").listed_under(Topic::Meetings), &standups)
         .command(
             CommandSpec::new("start", "Start a standup now.")
+                .example("--channel daily-standup")
                 .changes()
                 .argument(channel("Channel by name or id; by default that of the scheduled standup")),
             |standups, call| Box::pin(standups.start(call)),
         )
-        .command(CommandSpec::new("status", "Show who has spoken, who is next and how long it has run."), |standups, call| {
-            Box::pin(standups.show_status(call))
-        })
+        .command(
+            CommandSpec::new("status", "Show who has spoken, who is next and how long it has run.").example("--channel daily-standup"),
+            |standups, call| Box::pin(standups.show_status(call)),
+        )
         .command(
             CommandSpec::new("skip", "Skip somebody who has not spoken yet.")
+                .example("vince")
                 .public()
                 .argument(ArgumentSpec::persona("persona", "The persona or person to skip").required()),
             |standups, call| Box::pin(standups.skip(call)),
@@ -60,19 +63,24 @@ pub fn register(registry: &mut Registry, services: &Services) {
         .command(
             CommandSpec::new("checkin", "Be asked by direct message before the standups of this channel, or not any more.")
                 .changes()
+                .only_in(Surface::Chat)
                 .argument(ArgumentSpec::choice("state", STATES, "Whether you are asked").required()),
             |standups, call| Box::pin(standups.opt(call)),
         )
         .command(
-            CommandSpec::new("away", "Tell that you are away, so that standups do not ask you for a report.").changes().argument(
-                ArgumentSpec::text("until", 60, "The day or time you are back, or the days: Thursday, in two weeks, Monday to Friday")
-                    .required(),
-            ),
+            CommandSpec::new("away", "Tell that you are away, so that standups do not ask you for a report.")
+                .changes()
+                .only_in(Surface::Chat)
+                .argument(
+                    ArgumentSpec::text("until", 60, "The day or time you are back, or the days: Thursday, in two weeks, Monday to Friday")
+                        .required(),
+                ),
             |standups, call| Box::pin(standups.be_away(call)),
         )
-        .command(CommandSpec::new("back", "Tell that you are back, so that standups ask you again.").changes(), |standups, call| {
-            Box::pin(standups.be_back(call))
-        })
+        .command(
+            CommandSpec::new("back", "Tell that you are back, so that standups ask you again.").changes().only_in(Surface::Chat),
+            |standups, call| Box::pin(standups.be_back(call)),
+        )
         .command(CommandSpec::new("pause", "Pause the standup after the current speaker.").public(), |standups, call| {
             Box::pin(standups.pause(call))
         })
@@ -84,19 +92,22 @@ pub fn register(registry: &mut Registry, services: &Services) {
             Box::pin(standups.cancel(call))
         });
     registry
-        .group(CommandSpec::new("report", "Day Reports of standups."), &standups)
+        .group(CommandSpec::new("report", "Day Reports of standups.").listed_under(Topic::Meetings), &standups)
         .command(
-            CommandSpec::new("today", "Show today's Day Report.").argument(channel("Channel by name or id; by default the latest report")),
+            CommandSpec::new("today", "Show today's Day Report.")
+                .example("--channel daily-standup")
+                .argument(channel("Channel by name or id; by default the latest report")),
             |standups, call| Box::pin(standups.show_report(call)),
         )
         .command(
             CommandSpec::new("show", "Show the Day Report of a day.")
+                .example("2026-03-31")
                 .argument(ArgumentSpec::date("date", "The day, such as 2026-03-31").required())
                 .argument(channel("Channel by name or id; by default the latest report")),
             |standups, call| Box::pin(standups.show_report(call)),
         );
     registry
-        .group(CommandSpec::new("predictions", "Predictions from standups and their results."), &standups)
+        .group(CommandSpec::new("predictions", "Predictions from standups and their results.").listed_under(Topic::Meetings), &standups)
         .command(CommandSpec::new("list", "List the latest predictions and their results."), |standups, _| {
             Box::pin(standups.list_predictions())
         })

@@ -9,7 +9,7 @@ mod tables;
 
 pub use bare::bare;
 use inline::{footnote, inline, push_text};
-pub use tables::align_tables;
+pub use tables::{align_tables, align_tables_within};
 
 use crate::chat::text::is_subtext;
 

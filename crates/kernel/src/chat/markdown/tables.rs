@@ -1,19 +1,29 @@
 //! Tables as aligned code blocks.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::Definitions;
 use super::inline::inline;
 use crate::chat::text::{Plain, render};
 
+/// The fewest columns that a cut cell keeps.
+const NARROWEST: usize = 6;
+
 /// Replaces Markdown tables with aligned code blocks, because chat platforms do not render tables.
 pub fn align_tables(text: &str) -> String {
+    align_tables_within(text, usize::MAX)
+}
+
+/// Like [`align_tables`], for lines of at most `width` columns: the longest cells are cut and end in `…`. Cells that are aligned to the right are
+/// numbers and stay whole.
+pub fn align_tables_within(text: &str, width: usize) -> String {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut aligned: Vec<String> = Vec::with_capacity(lines.len());
     let (mut at, mut in_fence) = (0, false);
     while at < lines.len() {
         in_fence ^= lines[at].matches("```").count() % 2 == 1;
-        if let Some((table, length)) = find_table(&lines[at..]).filter(|_| !in_fence) {
+        if let Some((table, length)) = find_table(&lines[at..], width).filter(|_| !in_fence) {
             aligned.push(format!("```\n{table}\n```"));
             at += length;
         } else {
@@ -25,7 +35,7 @@ pub fn align_tables(text: &str) -> String {
 }
 
 /// The rendered table at the first line and its number of lines.
-fn find_table(lines: &[&str]) -> Option<(String, usize)> {
+fn find_table(lines: &[&str], width: usize) -> Option<(String, usize)> {
     let [header, rule, rows @ ..] = lines else { return None };
     let header = list_cells(header)?;
     let alignments: Vec<CellAlignment> = list_cells(rule)?.iter().map(|cell| find_alignment(cell)).collect::<Option<_>>()?;
@@ -35,16 +45,53 @@ fn find_table(lines: &[&str]) -> Option<(String, usize)> {
     let rows: Vec<Vec<String>> = rows.iter().map_while(|line| list_cells(line)).collect();
     let length = rows.len() + 2;
     let columns = header.len();
+    let mut all: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
+    all.iter_mut().for_each(|row| row.resize(columns, String::new()));
+    fit(&mut all, &alignments, width);
     let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled).set_header(header);
-    for mut row in rows {
-        row.resize(columns, String::new());
+    table.load_style(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
+    let mut all = all.into_iter();
+    table.set_header(all.next().unwrap_or_default());
+    for row in all {
         table.add_row(row);
     }
     for (column, alignment) in table.column_iter_mut().zip(alignments) {
         column.set_cell_alignment(alignment);
     }
     Some((table.trim_fmt(), length))
+}
+
+/// Cuts the widest columns until a line has room for all.
+fn fit(rows: &mut [Vec<String>], alignments: &[CellAlignment], width: usize) {
+    let widths: Vec<usize> =
+        (0..alignments.len()).map(|column| rows.iter().map(|row| row[column].width()).max().unwrap_or_default()).collect();
+    // A bar and two spaces for each column, and the last bar.
+    let room = width.saturating_sub(3 * alignments.len() + 1);
+    let is_text = |column: usize| alignments[column] != CellAlignment::Right;
+    let fitted = |column: usize, limit: usize| if is_text(column) { widths[column].min(limit) } else { widths[column] };
+    let needs = |limit: usize| (0..widths.len()).map(|column| fitted(column, limit)).sum::<usize>();
+    let widest = widths.iter().copied().max().unwrap_or_default();
+    let limit = (NARROWEST..=widest).rev().find(|limit| needs(*limit) <= room).unwrap_or(NARROWEST);
+    for row in rows {
+        row.iter_mut().enumerate().filter(|(column, _)| is_text(*column)).for_each(|(_, cell)| cut(cell, limit));
+    }
+}
+
+/// Cuts a text to so many columns of a terminal.
+fn cut(text: &mut String, most: usize) {
+    if text.width() <= most {
+        return;
+    }
+    let mut room = most.saturating_sub(1);
+    let end = text.char_indices().find(|(_, c)| {
+        let wide = c.width().unwrap_or_default();
+        let fits = wide <= room;
+        room = room.saturating_sub(wide);
+        !fits
+    });
+    text.truncate(end.map_or(text.len(), |(at, _)| at));
+    text.truncate(text.trim_end().len());
+    text.push('…');
 }
 
 /// The cells of a row, without Markdown, which a code block would show literally.
@@ -120,6 +167,19 @@ mod tests {
     fn a_row_with_too_few_or_too_many_cells_is_fitted() {
         let aligned = align_tables("| a | b |\n|---|---|\n| 1 |\n| 1 | 2 | 3 |");
         assert_eq!(aligned, "```\n| a | b |\n|---|---|\n| 1 |   |\n| 1 | 2 |\n```");
+    }
+
+    #[test]
+    fn a_table_fits_the_width_by_cutting_its_longest_cells() {
+        let text = "| id | what | cost |\n|---|---|---:|\n| a1b2c3 | Measure how the nightly import of the warehouse takes | $12,000.00 |";
+        let aligned = align_tables_within(text, 40);
+        let widths: Vec<usize> = aligned.lines().filter(|line| line.starts_with('|')).map(UnicodeWidthStr::width).collect();
+        assert_eq!(widths, [40, 40, 40]);
+        assert!(aligned.contains("| a1b2c3 | Measure how… | $12,000.00 |"), "{aligned}");
+        assert_eq!(align_tables_within(text, 200), align_tables(text));
+        // Wide characters take two columns. What has no room at all keeps a few characters.
+        assert!(align_tables_within("| a |\n|---|\n| 十二十二十二十二 |", 12).contains("| 十二十… |"));
+        assert!(align_tables_within("| a | b |\n|---|---|\n| one long text | one long text |", 5).contains("| one l… | one l… |"));
     }
 
     #[test]

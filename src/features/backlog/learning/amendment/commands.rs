@@ -39,11 +39,13 @@ pub(in crate::features::backlog) fn register(registry: &mut Registry, services: 
         .more_of("team", &backlog)
         .command(
             CommandSpec::new("amendments", "What personas have learnt from rejected results.")
+                .example("--persona vince")
                 .argument(ArgumentSpec::persona("persona", "All versions of this persona, with the reasons")),
             |backlog, call| Box::pin(list(backlog, call)),
         )
         .command(
             CommandSpec::new("revert", "Take back the last thing that a persona has learnt in a kind of work.")
+                .example("vince research")
                 .public()
                 .operators_only()
                 .argument(ArgumentSpec::persona("persona", "Which persona").required())
