@@ -173,7 +173,7 @@ mod tests {
     fn a_table_fits_the_width_by_cutting_its_longest_cells() {
         let text = "| id | what | cost |\n|---|---|---:|\n| a1b2c3 | Measure how the nightly import of the warehouse takes | $12,000.00 |";
         let aligned = align_tables_within(text, 40);
-        let widths: Vec<usize> = aligned.lines().filter(|line| line.starts_with('|')).map(UnicodeWidthStr::width).collect();
+        let widths: Vec<usize> = aligned.lines().filter(|line| line.starts_with('|')).map(unicode_width::UnicodeWidthStr::width).collect();
         assert_eq!(widths, [40, 40, 40]);
         assert!(aligned.contains("| a1b2c3 | Measure how… | $12,000.00 |"), "{aligned}");
         assert_eq!(align_tables_within(text, 200), align_tables(text));
