@@ -3,6 +3,7 @@
 //! - `wire`: a listener whose connections can be cut. `faults`: faults for the next few occasions.
 //! - `journal`: recorded traffic. `log`: the state file of a server.
 //! - `about`: what the page says about the team. `origin`: rejects requests of foreign web pages. `page`: the chat page for people.
+//! - `search`: which messages the page's search finds.
 
 mod about;
 mod faults;
@@ -10,6 +11,7 @@ mod journal;
 mod log;
 mod origin;
 pub mod page;
+pub mod search;
 mod wire;
 
 pub use about::{About, AboutPersona};

@@ -53,7 +53,7 @@ const FILES: &[File] = files! {
         "js/view/dialogs/dialogs.js", "js/view/elements/dom.js", "js/view/message/editor.js", "js/view/message/embeds.js",
         "js/view/elements/growing.js", "js/view/dialogs/home.js", "js/view/elements/icons.js", "js/view/log/intro.js",
         "js/view/message/layout.js", "js/view/message/message.js", "js/view/dialogs/modal.js", "js/view/people.js", "js/view/sidebar.js",
-        "js/view/dialogs/switcher.js", "js/view/elements/theme.js", "js/view/log/timeline.js";
+        "js/view/dialogs/search.js", "js/view/dialogs/switcher.js", "js/view/elements/theme.js", "js/view/log/timeline.js";
 };
 
 /// The page at `/` and its files below `/page/`.

@@ -452,6 +452,46 @@ await step(`a history of ${MANY} messages keeps the document small`, async () =>
   });
 });
 
+await step("Ctrl F finds a message that is not loaded, and leads to it", async () => {
+  await page.reload();
+  await page.locator("#main article", { hasText: "note " }).first().waitFor();
+  await page.keyboard.press("Control+f");
+  const dialog = page.getByRole("dialog", { name: "Search messages" });
+  await dialog.getByLabel("Search messages").fill("NOTE 17");
+  await dialog.getByText("20 messages").waitFor();
+  await page.screenshot({ path: `${shots}/search.png` });
+  await dialog.getByRole("option").last().click();
+  await page.locator("#main article.found", { hasText: /note 17$/ }).waitFor();
+  check(page.url().includes(`#${info.channels.knowledge}//`), page.url());
+  await page.keyboard.press("Control+f");
+  await dialog.getByLabel("Search messages").fill("inside thread");
+  await dialog.getByText("1 message").waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator("#side article.found", { hasText: "inside the thread" }).waitFor();
+  const linked = await open({ hash: new URL(page.url()).hash });
+  await linked.locator("#side article", { hasText: "inside the thread" }).waitFor();
+  await linked.context().close();
+  await page.keyboard.press("Control+f");
+  await dialog.getByLabel("Search messages").fill("surely not");
+  await dialog.getByText("No message has all of these words.").waitFor();
+  await page.keyboard.press("Escape");
+});
+
+await step("each tab is a person of its own, also after a reload", async () => {
+  const tab = await page.context().newPage();
+  await tab.goto(url);
+  await tab.getByLabel("Your account").selectOption({ label: other.name });
+  await tab.waitForFunction((name) => document.querySelector(".account select")?.selectedOptions[0]?.label === name, other.name);
+  await page.reload();
+  await page.locator("body:not(.starting) .account").waitFor();
+  const shown = (view) => view.getByLabel("Your account").evaluate((field) => field.selectedOptions[0].label);
+  check((await shown(page)) === me.name, "the first tab is who it was");
+  await tab.reload();
+  await tab.locator("body:not(.starting) .account").waitFor();
+  check((await shown(tab)) === other.name, "and so is the second one");
+  await tab.close();
+});
+
 for (const [device, size] of [
   ["desktop", { width: 1280, height: 800 }],
   ["phone", { width: 390, height: 844, hasTouch: true }],

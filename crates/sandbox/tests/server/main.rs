@@ -12,5 +12,6 @@ mod interactions;
 mod page;
 mod persistence;
 mod rules;
+mod search;
 #[path = "../../../local-server/tests/support/mod.rs"]
 mod support;

@@ -1,5 +1,6 @@
 //! What a person sees: conversations, threads and messages, as the chat page shows them.
 
+use local_server::search::{MOST, Words, collect_text};
 use serde_json::{Value, json};
 
 use super::{Person, Refused, parse};
@@ -100,6 +101,40 @@ impl Person {
         let page = &all[from..to.min(all.len())];
         Ok(json!({ "messages": page.iter().map(|message| render_message(world, found, message)).collect::<Vec<_>>() }))
     }
+
+    /// The messages with all the words, newest first, and how many there are. Words of the author's name count too.
+    pub(super) fn search(&self, text: &str) -> Value {
+        let core = self.core();
+        let world = &core.world;
+        let Some(words) = Words::parse(text) else { return json!({ "count": 0, "found": [] }) };
+        let visible = world.channels.values().filter(|channel| channel.has(&self.id));
+        let all = visible.flat_map(|channel| channel.messages.values().map(move |message| (channel, message)));
+        let mut found: Vec<(&Channel, &Message, String)> = Vec::new();
+        for (channel, message) in all.filter(|(_, message)| self.sees(message)) {
+            let files: Vec<&str> = message.files.iter().filter_map(|id| world.files.get(id)).map(|file| file.name.as_str()).collect();
+            let cards = collect_text(&Value::from([message.blocks.clone(), message.attachments.clone()].concat()));
+            // Blocks repeat the text.
+            let words_of_cards = if message.text.is_empty() || !message.attachments.is_empty() { cards.as_str() } else { "" };
+            let text = [message.text.as_str(), words_of_cards, &files.join("\n")].join("\n");
+            let name = name_of(world, &world.message(channel, message));
+            if words.are_in(&[&text, &cards, &name]) && !text.trim().is_empty() {
+                found.push((channel, message, text));
+            }
+        }
+        found.sort_by_key(|(_, message, _)| std::cmp::Reverse(message.ts));
+        let count = found.len();
+        let shown = found
+            .into_iter()
+            .take(MOST)
+            .map(|(channel, message, text)| json!({ "message": render_message(world, channel, message), "text": text.trim() }));
+        json!({ "count": count, "found": shown.collect::<Vec<_>>() })
+    }
+}
+
+/// The name under which a message is shown.
+fn name_of(world: &World, message: &Value) -> String {
+    let user = message["user"].as_str().and_then(|id| world.users.get(id));
+    message["username"].as_str().map(str::to_owned).or(user.map(|user| user.real_name.clone())).unwrap_or_default()
 }
 
 /// A view with the errors that its app has shown.

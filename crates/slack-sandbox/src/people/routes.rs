@@ -26,6 +26,7 @@ pub(crate) fn router() -> Router<Arc<Server>> {
         .route("/people/live", get(live::connect))
         .route("/people/emojis", get(emojis))
         .route("/people/overview", get(async |Caller(person): Caller| Json(person.overview())))
+        .route("/people/search", get(search))
         .route("/people/direct", post(open_direct))
         .route("/people/channels/{channel}/messages", get(history).post(say))
         .route("/people/channels/{channel}/files", post(upload).layer(DefaultBodyLimit::max(UPLOAD_LIMIT)))
@@ -80,6 +81,17 @@ async fn history(
 ) -> Answer {
     let Query(range) = range.map_err(Refusal::input)?;
     Ok(Json(person.history(&channel, &range)?))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    text: String,
+}
+
+async fn search(Caller(person): Caller, wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>) -> Answer {
+    let Query(wanted) = wanted.map_err(Refusal::input)?;
+    Ok(Json(person.search(&wanted.text)))
 }
 
 #[derive(Deserialize)]

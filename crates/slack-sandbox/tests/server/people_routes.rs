@@ -97,6 +97,25 @@ async fn history_is_read_in_parts_and_threads_apart() {
 }
 
 #[tokio::test]
+async fn words_are_found_in_channels_threads_and_files_but_not_in_what_others_say_in_private() {
+    let world = start().await;
+    let (page, ann, general) = (Page::of(&world, "Ann"), world.ann(), &world.general);
+    let first = ann.say(general, "We launch in MARCH").expect("posted");
+    ann.reply(general, &first, "the launch is late").expect("posted");
+    ann.upload(general, None, "launch-plan.md", "plan", "see").expect("posted");
+    let find = async |page: &Page, words: &str| page.get(&format!("/search?text={words}")).await.1;
+    let found = find(&page, "LAUNCH").await;
+    let texts: Vec<_> = found["found"].as_array().expect("messages").iter().map(|found| found["text"].as_str().expect("a text")).collect();
+    assert_eq!((&found["count"], texts), (&json!(3), vec!["see\n\nlaunch-plan.md", "the launch is late", "We launch in MARCH"]));
+    assert_eq!(found["found"][1]["message"]["thread_ts"], json!(first), "the page knows the thread");
+    assert_eq!(find(&page, "march+ann").await["count"], 1, "the author's name counts");
+
+    let (_, direct) = page.send(Method::POST, "/direct", json!({ "users": [world.slack.info()["apps"][0]["user"]] })).await;
+    ann.say(direct["id"].as_str().unwrap_or_else(|| panic!("{direct}")), "a secret").expect("posted");
+    assert_eq!((&find(&page, "secret").await["count"], &find(&Page::of(&world, "Ben"), "secret").await["count"]), (&json!(1), &json!(0)));
+}
+
+#[tokio::test]
 async fn a_file_is_uploaded_and_read_by_the_page() {
     let world = start().await;
     let (page, general) = (Page::of(&world, "Ann"), &world.general);

@@ -6,6 +6,7 @@ import { Slack } from "./protocol/slack/slack.js";
 import { readJson } from "./state/reads.js";
 import { Store } from "./state/store.js";
 
+// Each tab may be its own person. A new tab begins with the person who was chosen last.
 const PERSON = "teamroom.person";
 // A shorter reconnect is not shown.
 const QUIET_MS = 800;
@@ -35,13 +36,21 @@ async function fetchInfo() {
   return (await fetch("/sandbox/info")).json();
 }
 
+/** The person of this tab, who stays that person when another tab chooses somebody else. */
+function findPerson(people) {
+  const known = (id) => people.find((person) => person.id === id);
+  const me = known(readJson(PERSON, sessionStorage)) ?? known(readJson(PERSON)) ?? people[0];
+  sessionStorage.setItem(PERSON, JSON.stringify(me.id));
+  return me;
+}
+
 async function start() {
   const info = await fetchInfo();
-  const me = info.people.find((person) => person.id === readJson(PERSON)) ?? info.people[0];
+  const me = findPerson(info.people);
   const store = new Store();
   const service = info.platform === "slack" ? await Slack.start(me) : new Discord(me, store);
   const become = (id) => {
-    localStorage.setItem(PERSON, JSON.stringify(id));
+    for (const storage of [sessionStorage, localStorage]) storage.setItem(PERSON, JSON.stringify(id));
     location.reload();
   };
   const page = new Page({ store, service, info, become });

@@ -8,12 +8,15 @@ import { showHelp } from "./view/dialogs/dialogs.js";
 import { h, iconButton } from "./view/elements/dom.js";
 import { icon } from "./view/elements/icons.js";
 import { showModal } from "./view/dialogs/modal.js";
+import { showSearch } from "./view/dialogs/search.js";
 import { People, showPerson } from "./view/people.js";
 import { Sidebar } from "./view/sidebar.js";
 import { showSwitcher } from "./view/dialogs/switcher.js";
 
 const NOTICE_MS = 6000;
 const NARROW = matchMedia("(max-width: 760px)");
+// Below this the members would take a third of the page.
+const MEDIUM = matchMedia("(max-width: 1000px)");
 
 export class Page {
   #main = null;
@@ -58,6 +61,9 @@ export class Page {
       this.#conversations().forEach(({ timeline }) => timeline.channel && this.store.changed(timeline.channel.id)),
     );
     NARROW.addEventListener("change", () => this.openDrawer(null));
+    const fitMembers = () => document.body.classList.toggle("without-people", MEDIUM.matches && !NARROW.matches);
+    MEDIUM.addEventListener("change", fitMembers);
+    fitMembers();
     this.#regions.scrim.addEventListener("click", () => this.openDrawer(null));
     // Without this, a file dropped beside the conversation would make the browser leave the page.
     for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault());
@@ -67,14 +73,41 @@ export class Page {
 
   // ---- where we are
 
-  /** The URL has the open channel and thread, so that Back and reloading work. */
+  /**
+   * The URL has the open channel and thread, so that Back and reloading work. A link from outside also has a message:
+   * `#channel/thread/message`, or `#channel//message`.
+   */
   #followAddress() {
-    const [channelId, threadId] = location.hash.slice(1).split("/");
-    const channel = this.store.channels.get(channelId) ?? this.store.listChannels()[0];
+    const toId = (part) => this.service.toId?.(part) ?? part;
+    const [channelId, threadId, messageId] = location.hash.slice(1).split("/").map(toId);
+    const known = this.store.channels.get(channelId);
+    // Another page may name a thread alone, or a conversation that is not loaded.
+    if (messageId && (!known || this.store.isThread(known) || (threadId && !this.store.channels.has(threadId)))) {
+      this.openAt(threadId || channelId, messageId);
+      if (this.#main) return;
+    }
+    const channel = known && !this.store.isThread(known) ? known : this.store.listChannels()[0];
     if (!channel) return;
     this.#showMain(channel);
     this.#showSide(this.store.channels.get(threadId) ?? null);
     this.store.emit("open");
+    if (messageId && channel === known) this.openMessage(threadId || channelId, messageId);
+  }
+
+  /** Opens a message wherever it is. */
+  async openAt(channelId, messageId) {
+    const { channels } = this.store;
+    if (!channels.has(channelId)) {
+      const found = await this.attempt(Promise.resolve().then(() => this.service.findChannel(channelId)));
+      if (!found) return;
+      this.store.putChannel(found);
+    }
+    this.openDrawer(null);
+    const channel = channels.get(channelId);
+    const place = this.store.isThread(channel) ? `${channel.parent_id}/${channelId}` : `${channelId}/`;
+    const address = `#${place}/${messageId}`;
+    if (location.hash === address) await this.openMessage(channelId, messageId);
+    else location.hash = address;
   }
 
   openChannel(id) {
@@ -187,6 +220,11 @@ export class Page {
     return showSwitcher(this);
   }
 
+  openSearch() {
+    this.openDrawer(null);
+    return showSearch(this);
+  }
+
   /** Runs a request. On an error it shows the message and returns null. */
   async attempt(work) {
     try {
@@ -232,7 +270,9 @@ export class Page {
   #key(event) {
     if (document.querySelector("dialog[open]")) return;
     const typing = event.target.matches?.("input, textarea, select");
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") this.openSwitcher();
+    const isShortcut = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    if (isShortcut && event.key.toLowerCase() === "k") this.openSwitcher();
+    else if (isShortcut && event.key.toLowerCase() === "f") this.openSearch();
     else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown"))
       this.#step(event.key === "ArrowUp" ? -1 : 1, event.shiftKey);
     else if (event.key === "?" && !typing) showHelp(this.traits);

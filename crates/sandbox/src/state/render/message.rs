@@ -129,7 +129,7 @@ impl World {
         }
     }
 
-    fn author(&self, author: &Author) -> Value {
+    pub(crate) fn author(&self, author: &Author) -> Value {
         match author {
             Author::User(id) => self.user(*id),
             Author::Webhook { id, name, avatar, .. } => json!({

@@ -66,6 +66,8 @@ export class Messages {
   /** Makes sure `messageId` is among the loaded messages, if it still exists. */
   async loadAround(channelId, messageId) {
     const history = this.#store.history(channelId);
+    // The newest page, if it came later, would replace this one.
+    await this.#loading.get(`${channelId}:latest`)?.catch(() => {});
     if (history.find(messageId)) return;
     const page = await this.#page(channelId, { around: messageId });
     if (!page.some((message) => message.id === messageId)) throw new Error("that message was deleted");

@@ -57,9 +57,9 @@ export class Reads {
   }
 }
 
-export function readJson(key) {
+export function readJson(key, storage = localStorage) {
   try {
-    return JSON.parse(localStorage.getItem(key));
+    return JSON.parse(storage.getItem(key));
   } catch {
     return null;
   }

@@ -13,16 +13,12 @@ export class Sidebar {
   constructor(page, element) {
     this.#page = page;
     this.element = element;
-    const search = h(
-      "button",
-      { type: "button", class: "jump", onclick: () => page.openSwitcher() },
-      icon("search"),
-      "Go to…",
-      h("kbd", {}, "Ctrl K"),
-    );
+    const jump = (picture, label, keys, onclick) =>
+      h("button", { type: "button", class: "jump", onclick }, icon(picture), label, h("kbd", {}, keys));
     element.replaceChildren(
       h("header", { class: "brand" }, h("h1", {}, "Teamroom"), h("span", { class: "tag" }, page.traits.label)),
-      search,
+      jump("search", "Search…", "Ctrl F", () => page.openSearch()),
+      jump("hash", "Go to…", "Ctrl K", () => page.openSwitcher()),
       ...page.links.map((link) => h("a", { class: "jump", href: link.url, target: "_blank", rel: "noopener" }, link.label)),
       ...(page.roles.size ? [this.#renderModels()] : []),
       this.#list,

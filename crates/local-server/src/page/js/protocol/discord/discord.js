@@ -44,6 +44,17 @@ export class Discord extends EventTarget {
     return this.#api.get(`/channels/${channelId}/messages?limit=${PAGE}${query.join("")}`);
   }
 
+  /** The newest messages with all the words, wherever this person may read, and how many there are. */
+  async searchMessages(words) {
+    const { count, found } = await this.#api.search(words);
+    return { count, found: found.map(({ channel_id: channelId, ...message }) => ({ ...message, channelId })) };
+  }
+
+  /** A channel or thread that the gateway did not report, such as an archived thread. */
+  findChannel(id) {
+    return this.#api.get(`/channels/${id}`);
+  }
+
   post(channelId, sent, onProgress) {
     const body = { content: sent.content, nonce: sent.nonce, enforce_nonce: true };
     if (sent.reply)

@@ -85,6 +85,27 @@ export class Slack extends EventTarget {
     return messages.map((message) => this.#shown(message, channelId));
   }
 
+  /** The newest messages with all the words, wherever this person may read, and how many there are. */
+  async searchMessages(words) {
+    const { count, found } = await this.#api.get(`/search?${new URLSearchParams({ text: words })}`);
+    const show = ({ message, text }) => {
+      const isReply = message.thread_ts && message.thread_ts !== message.ts && message.subtype !== "thread_broadcast";
+      const channelId = isReply ? idOf(message.thread_ts) : message.channel;
+      return { ...toMessage(message, channelId, this), channelId, text };
+    };
+    return { count, found: found.map(show) };
+  }
+
+  /** `ready` has reported all of them. */
+  findChannel() {
+    throw new Error("this conversation does not exist any more");
+  }
+
+  /** The page's id of a part of an address, in which a message has Slack's timestamp. */
+  toId(part) {
+    return part.includes(".") ? idOf(part) : part;
+  }
+
   async post(channelId, { content, files }, onProgress) {
     const { channel, thread } = this.placeOf(channelId);
     if (!files.length)

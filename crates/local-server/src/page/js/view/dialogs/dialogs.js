@@ -113,6 +113,7 @@ export function pickEmoji() {
 }
 
 const KEYS = [
+  ["Ctrl F", "Search all messages"],
   ["Ctrl K", "Go to a channel or persona"],
   ["Alt ↑ ↓", "Previous or next channel"],
   ["Alt Shift ↑ ↓", "Previous or next unread channel"],
