@@ -50,10 +50,14 @@ static CALL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"^{NAME}(?:{member})*(?:::)?!?[(\[<](?:.*[)\]>(\[<{{,;=])?(?:{member})*\??{END}")).expect("the pattern is tested")
 });
 
-/// Types of which a value has one: `string|null`.
+/// A call of a function alone, which a password may look like: `sha256(pw)`, `hunter2(old)`.
+static BARE_CALL: LazyLock<Regex> = LazyLock::new(|| Regex::new(&format!(r"^{NAME}\([^()]*\)?{END}")).expect("the pattern is tested"));
+
+/// Types of which a value has one: `string|null`. One of them is known, or ends like a type. A password may look like others: `correct|horse`.
 static UNION: LazyLock<Regex> = LazyLock::new(|| {
     let item = r"[A-Za-z_.]+(?:<[^<>]*>|\[\])?";
-    Regex::new(&format!(r"^{item}(?:\|{item})+{END}")).expect("the pattern is tested")
+    let known = r"(?:null|undefined|None|nil|void|string|String|str|number|boolean|bool|int|float|bytes|Buffer|Uint8Array|any|unknown|never|object|[A-Za-z_.]+(?:<[^<>]*>|\[\]))";
+    Regex::new(&format!(r"^(?:{item}\|)*{known}(?:\|{item})*{END}")).expect("the pattern is tested")
 });
 
 /// A member of something: `process.env.DB_PASSWORD_1`. In a secret, digits and capitals are anywhere, not only where words end and begin. Group
@@ -76,6 +80,9 @@ fn secret_of(text: &str, found: &Captures<'_>) -> Option<Range<usize>> {
     let value = quoted.or_else(|| found.name("bare"))?;
     let whole = value.as_str();
     let trimmed = whole.trim_end_matches(['.', ',', ';', ':', ')', ']', '}', '>', '*', '_', '|']);
+    // A bracket that was opened in the value is a part of it.
+    let closes = trimmed.contains('(') && !trimmed.contains(')') && whole[trimmed.len()..].starts_with(')');
+    let trimmed = if closes { &whole[..=trimmed.len()] } else { trimmed };
     let (range, secret) = if quoted.is_some() { (value.range(), whole) } else { (value.start()..value.start() + trimmed.len(), trimmed) };
     if secret.chars().count() < SHORTEST || is_reference(secret) {
         return None;
@@ -86,6 +93,7 @@ fn secret_of(text: &str, found: &Captures<'_>) -> Option<Range<usize>> {
             "=" if is_variable(found) => is_code(secret),
             "=" => is_code(secret) || CALL.is_match(whole),
             _ if by_sentence => is_term(secret),
+            _ if BARE_CALL.is_match(whole) => is_in_program(text, found),
             _ => is_declared(whole, &found["label"]),
         };
     let is_mixed = is_mixed(secret) && !is_plain;
@@ -174,6 +182,17 @@ fn is_alone(text: &str, found: &Captures<'_>) -> bool {
     starts && has_sign && after.trim().is_empty() && found.name("more").is_none()
 }
 
+/// Whether what stands around it is of a program: a brace or a call that is open before it, a comma or a semicolon that ends the line, or a bracket
+/// that closes on the next one.
+fn is_in_program(text: &str, found: &Captures<'_>) -> bool {
+    let all = found.get_match();
+    let before = text[..all.start()].rsplit(['\n', '\r']).next().unwrap_or_default();
+    let (rest, below) = text[all.end()..].split_once('\n').unwrap_or((&text[all.end()..], ""));
+    let ends = rest.trim().is_empty() && (all.as_str().ends_with([',', ';', '{']) || below.trim_start().starts_with(['}', ')']));
+    let is_call = |(at, _)| before[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    ends || before.contains('{') || before.match_indices('(').any(is_call)
+}
+
 fn is_user_and_password(value: &str) -> bool {
     let decoded = STANDARD.decode(value).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     decoded.is_some_and(|text| text.contains(':') && text.chars().all(|c| !c.is_control()))
@@ -234,6 +253,15 @@ mod tests {
             ("the password is ", "correct-horse-7", ""),
             ("the password is ", "Winter-2024", "."),
             ("the password is ", "aB/cDeF", ""),
+            ("password: ", "correct|horse", ""),
+            ("password: ", "correct|horse|battery", ", user: ann"),
+            ("Password: ", "Correct|Horse", "\nuser: ann"),
+            ("password: ", "hunter2(old)", ""),
+            ("password: ", "hunter2(old)", " and user ann"),
+            ("- password: ", "hunter2(old)", "\n- user: ann"),
+            ("password: ", "hunter(winter)", ""),
+            ("the password: ", "hunter2()", ", keep it"),
+            ("log in (password: ", "hunter2(old)", ")"),
         ] {
             let after_redacted = after.replace("&grant_type=x", "");
             let redacted = redact(&format!("{before}{secret}{after}"));
@@ -275,6 +303,11 @@ mod tests {
             "    pub private_key: std::sync::Arc<[u8; 32]>,",
             "fn log_in(password: HashMap<u8, String>) {",
             "  password: string|null;",
+            "  password: Secret|undefined;",
+            "  password: { type: string|Buffer }",
+            "const hash = (password: Brand<string>|Plain) => 1",
+            "    login({ user: u, password: sha256(pw), remember: true })",
+            "    password: sha256(pw)\n  }",
             "  password: string[]|null;",
             "  password: z.string().min(8),",
             "  password: z.string().min(8, \"too short\"),",
