@@ -45,8 +45,24 @@ pub(super) struct Understood {
     pub only_range: bool,
 }
 
-const GREETINGS: &[&str] = &["hello", "hey", "hi", "hiya", "morning", "evening", "afternoon", "yo", "ping"];
-const GREETING_FILLERS: &[&str] = &["good", "there", "all", "team", "everyone", "everybody", "you", "again", "to", "day"];
+#[rustfmt::skip]
+const GREETINGS: &[&str] = &[
+    "hello", "hey", "hi", "hiya", "howdy", "morning", "evening", "afternoon", "yo", "ping", "greetings",
+    "hallo", "guten", "gutn", "moin", "servus", "grüezi", "salü", "grüß", "grüss", "tach", "mahlzeit",
+    "salut", "bonjour", "bonsoir", "coucou", "hola", "buenas", "buenos", "olá", "ola", "oi", "bom", "boa", "ciao", "buongiorno", "buonasera", "salve",
+    "hoi", "goedemorgen", "goedendag", "hej", "hejsan", "godmorgon", "moi", "hei", "cześć", "ahoj", "szia", "merhaba", "selam", "günaydın",
+    "привет", "здравствуйте", "добрый", "доброе", "привіт", "γεια", "שלום", "مرحبا", "السلام", "नमस्ते",
+    "おはよう", "おはようございます", "こんにちは", "こんばんは", "你好", "您好", "大家好", "早上好", "早安", "안녕", "안녕하세요",
+];
+#[rustfmt::skip]
+const GREETING_FILLERS: &[&str] = &[
+    "good", "there", "all", "team", "everyone", "everybody", "you", "again", "to", "day", "folks", "guys",
+    "morgen", "tag", "abend", "mittag", "gott", "dich", "euch", "zusammen", "alle", "allen", "allerseits", "miteinander", "leute", "liebe", "liebes",
+    "à", "a", "tous", "toutes", "et", "le", "la", "les", "monde", "tout", "léquipe", "lequipe", "équipe", "equipe", "amis",
+    "días", "dias", "tardes", "noches", "todos", "todas", "equipo", "dia", "tarde", "noite", "pessoal", "tutti", "squadra", "giorno", "di", "nuovo",
+    "allemaal", "iedereen", "alla", "kaikki", "wszystkim", "herkese", "день", "утро", "вечер", "всем", "команда",
+    "عليكم", "みんな", "皆さん", "みなさん", "さん", "ちゃん", "여러분",
+];
 /// Whether somebody is there: "anyone here?", "are you still there?".
 const SOMEBODY: &[&str] = &["anyone", "anybody", "somebody", "someone", "you"];
 const PRESENT: &[&str] = &["here", "there", "awake", "around", "online"];
@@ -280,6 +296,19 @@ mod tests {
             ("hello!", Intent::Greeting),
             ("good morning team", Intent::Greeting),
             ("hey Vince", Intent::Greeting),
+            ("hola kelly", Intent::Greeting),
+            ("guten Morgen zusammen", Intent::Greeting),
+            ("Guten Abend, Vince!", Intent::Greeting),
+            ("salut l'équipe", Intent::Greeting),
+            ("bonjour à tous", Intent::Greeting),
+            ("buenos días kelly", Intent::Greeting),
+            ("ciao Kelly", Intent::Greeting),
+            ("おはよう kelly", Intent::Greeting),
+            ("kelly さん、おはようございます", Intent::Greeting),
+            ("你好 kelly", Intent::Greeting),
+            ("привет всем", Intent::Greeting),
+            ("guten Morgen, wann kommt der Kran?", Intent::Question),
+            ("hola, ¿cuándo llega la grúa?", Intent::Question),
             ("thanks a lot", Intent::Thanks),
             ("who is on the team?", Intent::Team),
             ("kelly, are you still there?", Intent::Greeting),

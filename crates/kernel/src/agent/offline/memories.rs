@@ -15,6 +15,9 @@ const TOLD: usize = 3;
 const CHARS: usize = 400;
 const NAME: usize = 40;
 
+/// When something was said.
+const WHOLE: &str = "%A, %-d %B %Y at %H:%M";
+
 /// Words that ask what somebody said, not what is true. They only decide what is told first.
 const SAYING: [&str; 14] =
     ["say", "said", "tell", "told", "mention", "mentioned", "wrote", "promised", "gesagt", "sagte", "dit", "dijo", "disse", "сказал"];
@@ -66,7 +69,7 @@ fn quote_said(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
         .filter(|(name, line)| is_meant(name) && !asks(line) && !is_remembered(line))
         .map(|(name, line)| {
             let terms = terms_of(&line.text);
-            (subjects.iter().filter(|(term, _)| terms.contains(term)).count(), name, line)
+            (subjects.iter().filter(|(term, _)| terms.iter().any(|said| query.means(term, said))).count(), name, line)
         })
         .collect();
     said.retain(|(shared, ..)| if subjects.is_empty() { !named.is_empty() } else { *shared > 0 && shared * 2 >= subjects.len() });
@@ -75,7 +78,7 @@ fn quote_said(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
     let mut draft = Draft::empty();
     draft.verdict = if best == subjects.len() { AnswerVerdict::Answers } else { AnswerVerdict::InPart };
     for (_, name, line) in said.into_iter().filter(|(shared, ..)| *shared == best).take(TOLD) {
-        let at = line.at.with_timezone(&asked.roster.zone()).format("%-d %B %Y at %H:%M");
+        let at = line.at.with_timezone(&asked.roster.zone()).format(WHOLE);
         let place = format!("{} said on {at}", foreign(name, NAME));
         draft.line(format!("{place}: {}", foreign(&line.text, CHARS)));
         draft.sources.push(place);
@@ -111,7 +114,7 @@ pub(super) fn tell_rest(asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
 /// words, but not if all that they share is the name of a persona.
 fn is_about(asked: &OfflineQuestion<'_>, memory: &Memory, query: &Query) -> bool {
     let said = terms_of(&memory.searched());
-    let shares = query.terms.iter().any(|(term, weight)| *weight >= 1.0 && said.contains(term));
+    let shares = query.terms.iter().any(|(term, weight)| *weight >= 1.0 && said.iter().any(|said| query.means(term, said)));
     let names = || asked.roster.personas().iter().flat_map(|persona| terms_of(&persona.name));
     let asked_for = || terms_of(asked.text);
     match memory.kind {
@@ -139,7 +142,7 @@ fn tell_kind(asked: &OfflineQuestion<'_>, query: &Query, kind: MemoryKind) -> Op
     }
     let told: HashSet<String> = of_kind.iter().take(TOLD).flat_map(|memory| terms_of(&memory.searched())).collect();
     // A memory can be close to the question without answering it.
-    let covers = query.terms.iter().all(|(term, _)| told.contains(term));
+    let covers = query.terms.iter().all(|(term, _)| told.iter().any(|said| query.means(term, said)));
     Some(Draft { verdict: if covers { AnswerVerdict::Answers } else { AnswerVerdict::InPart }, ..draft(asked, &of_kind) })
 }
 
@@ -148,7 +151,8 @@ fn draft(asked: &OfflineQuestion<'_>, memories: &[&Memory]) -> Draft {
     for (at, memory) in memories.iter().take(TOLD).enumerate() {
         let is_older = |newer: &&Memory| newer.created_at > memory.created_at && are_alike(&newer.text, &memory.text);
         let older = if memory.kind == MemoryKind::Fact && memories[..at].iter().any(is_older) { "Older: " } else { "" };
-        let on = memory.created_at.with_timezone(&asked.roster.zone()).format("%-d %B %Y").to_string();
+        let form = if memory.kind == MemoryKind::Conversation { WHOLE } else { "%-d %B %Y" };
+        let on = memory.created_at.with_timezone(&asked.roster.zone()).format(form).to_string();
         draft.line(format!("{older}{}: {}", memory.cite(&on, foreign), foreign(&memory.text, CHARS)));
         draft.sources.push(format!("memory {}", memory.short_id()));
     }

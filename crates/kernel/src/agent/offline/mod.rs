@@ -122,8 +122,10 @@ impl<L: Into<String>> From<L> for Draft {
 
 /// Answers a question. Never fails: unreadable sources are mentioned in the answer.
 pub async fn compose(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
-    let understood = understand(asked.text, asked.act, asked.persona, asked.roster, asked.today());
-    let Draft { mut lines, sources, verdict, parts, tells_unread, is_bare } = draft(asked, &understood).await;
+    let Draft { mut lines, sources, verdict, parts, tells_unread, is_bare } = match draft_each(asked).await {
+        Some(draft) => draft,
+        None => draft(asked, &understand(asked.text, asked.act, asked.persona, asked.roster, asked.today())).await,
+    };
     if !tells_unread {
         lines.extend(asked.files.list_notes().iter().map(|note| Subtext(foreign(note, 300)).to_string()));
     }
@@ -149,6 +151,67 @@ pub async fn collect(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
         all.verdict = AnswerVerdict::InPart;
     }
     OfflineAnswer { text: all.lines.join("\n"), sources: all.sources, verdict: all.verdict }
+}
+
+/// The answers to several questions in one text, because the words of one hinder the search for the other. None if it has only one question, or if
+/// nothing is known about any.
+async fn draft_each(asked: &OfflineQuestion<'_>) -> Option<Draft> {
+    let questions = questions_in(asked);
+    if questions.len() < 2 {
+        return None;
+    }
+    let mut all = Draft { is_bare: true, verdict: AnswerVerdict::Answers, ..Draft::empty() };
+    for question in questions {
+        let asked = OfflineQuestion { text: &question, act: SpeechAct::Question, ..*asked };
+        let understood = understand(&question, asked.act, asked.persona, asked.roster, asked.today());
+        let found = draft(&asked, &understood).await;
+        if found.verdict != AnswerVerdict::Answers {
+            all.verdict = AnswerVerdict::InPart;
+        }
+        // What is not known about one is said only if nothing is known about the others.
+        if found.verdict == AnswerVerdict::DoesNotKnow || found.lines.iter().all(|line| all.lines.contains(line)) {
+            continue;
+        }
+        if !all.lines.is_empty() {
+            all.line("");
+        }
+        all.lines.extend(found.lines);
+        all.sources.extend(found.sources);
+        all.parts.extend(found.parts);
+        all.tells_unread |= found.tells_unread;
+        all.is_bare &= found.is_bare;
+    }
+    (!all.lines.is_empty()).then_some(all)
+}
+
+/// The questions of a text, each with the sentences before it. One without a subject of its own ("and why?") belongs to the one before.
+fn questions_in(asked: &OfflineQuestion<'_>) -> Vec<String> {
+    let mut questions: Vec<String> = Vec::new();
+    let mut ends_open = false;
+    let ends = |(at, c): (usize, char)| {
+        let after = asked.text[at + c.len_utf8()..].chars().next();
+        (matches!(c, '？' | '؟') || (c == '?' && after.is_none_or(char::is_whitespace))).then(|| at + c.len_utf8())
+    };
+    let mut from = 0;
+    for end in asked.text.char_indices().filter_map(ends).chain([asked.text.len()]) {
+        let part = asked.text[std::mem::replace(&mut from, end)..end].trim();
+        if part.is_empty() {
+            continue;
+        }
+        let understood = understand(part, SpeechAct::Question, asked.persona, asked.roster, asked.today());
+        let is_question = part.ends_with(['?', '？', '؟']);
+        let has_subject = !understood.whole.is_empty() || understood.range.is_some() || understood.intent != Intent::Question;
+        match questions.last_mut() {
+            Some(last) if !is_question || !has_subject || ends_open => {
+                last.push('\n');
+                last.push_str(part);
+            }
+            _ => questions.push(part.to_owned()),
+        }
+        // Nothing but names: "kelly?" calls for what comes next.
+        ends_open = understood.only_calls || matches!(understood.intent, Intent::Greeting | Intent::Thanks);
+    }
+    questions
 }
 
 async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
@@ -261,7 +324,7 @@ fn asked_before(asked: &OfflineQuestion<'_>, understood: &Understood) -> Query {
     let before = find_asked_before(asked).map(|before| before.topic);
     // A question for an opinion also has no topic, but is not a follow-up.
     match before.filter(|_| understood.intent == Intent::Question) {
-        Some(topic) => Query { kind: understood.topic.kind, ..topic },
+        Some(topic) => topic.asked_as(understood.topic.kind),
         None => understood.topic.clone(),
     }
 }

@@ -30,6 +30,12 @@ const COVERAGE: f64 = 0.5;
 /// For this share, a word that fewer passages have counts as if this many had it.
 const FEWEST: f64 = 2.0;
 
+/// The factor for a word that occurs only with another letter.
+const SLIP: f64 = 0.7;
+
+/// From this frequency on, a passage speaks of a word and does not only mention it: the word is in its heading, or is repeated.
+const WELL: f64 = 1.5;
+
 /// Documents and facts with a search index.
 #[derive(Debug, Default)]
 pub struct Library {
@@ -102,7 +108,7 @@ impl Library {
         if query.is_empty() {
             return Vec::new();
         }
-        let terms: Vec<Wanted> = query.terms.iter().map(|(term, weight)| self.wanted(term, *weight)).collect();
+        let terms: Vec<Wanted> = query.terms.iter().map(|(term, weight)| self.wanted(query, term, *weight)).collect();
         let mut hits: Vec<(f64, &Entry)> =
             self.entries.iter().filter_map(|entry| self.score(entry, query, &terms).map(|score| (score, entry))).collect();
         // The sort is stable, so equal passages stay in document order.
@@ -116,7 +122,7 @@ impl Library {
         let entries: Vec<&Entry> =
             self.entries.iter().filter(|entry| hits.iter().any(|hit| std::ptr::eq(hit.passage, &raw const entry.passage))).collect();
         query.terms.iter().all(|(term, _)| {
-            let number = self.vocabulary.find(term);
+            let number = self.number(query, term);
             number.is_some_and(|number| {
                 entries
                     .iter()
@@ -127,12 +133,22 @@ impl Library {
 
     /// A query term with its inverse document frequency, in the variant that is never negative.
     #[expect(clippy::cast_precision_loss, reason = "counts of passages are small")]
-    fn wanted(&self, term: &str, weight: f64) -> Wanted {
-        let number = self.vocabulary.find(term);
+    fn wanted(&self, query: &Query, term: &str, weight: f64) -> Wanted {
+        let number = self.number(query, term);
+        let slip = if number.is_some() && self.vocabulary.find(term).is_none() { SLIP } else { 1.0 };
+        let weight = weight * slip;
         let weigh = |with: f64, all: usize| weight * (1.0 + (BACKGROUND + all as f64 - with + 0.5) / (with + 0.5)).ln();
         let count = |of: &HashMap<u32, usize>| number.and_then(|number| of.get(&number)).copied().unwrap_or(0) as f64;
-        let in_documents = weigh(count(&self.in_documents).max(FEWEST), self.documents);
-        Wanted { number, weight: weigh(count(&self.frequency), self.entries.len()), in_documents }
+        let often = count(&self.in_documents);
+        let in_documents = weigh(often.max(FEWEST), self.documents);
+        let is_rare = (1.0..=FEWEST).contains(&often) && weight >= SLIP;
+        Wanted { number, weight: weigh(count(&self.frequency), self.entries.len()), in_documents, is_rare }
+    }
+
+    /// The number of a term, or of the one that it probably means.
+    fn number(&self, query: &Query, term: &str) -> Option<u32> {
+        let near = || query.word_of(term).and_then(|word| self.vocabulary.find_near(word));
+        self.vocabulary.find(term).or_else(near)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of terms are small")]
@@ -142,7 +158,9 @@ impl Library {
         // One word of two is too little for a line of a feed: a commit is about what it did.
         let share = |term: &Wanted| if entry.fact { term.weight } else { term.in_documents };
         let covered: f64 = terms.iter().filter(|term| entry.frequency(term) > 0.0).map(share).sum();
-        if covered < COVERAGE * terms.iter().map(share).sum::<f64>() {
+        // A document that speaks of a rare word answers, whatever else the question mentions.
+        let speaks = !entry.fact && terms.iter().any(|term| term.is_rare && entry.frequency(term) >= WELL);
+        if covered < COVERAGE * terms.iter().map(share).sum::<f64>() && !speaks {
             return None;
         }
         let cues = count_cues(entry, query).min(3) as f64;
@@ -165,6 +183,8 @@ struct Wanted {
     weight: f64,
     /// The same among documents, limited.
     in_documents: f64,
+    /// At most two passages of documents have it.
+    is_rare: bool,
 }
 
 impl Entry {
@@ -243,6 +263,25 @@ mod tests {
         let mut library = library(&[("plan", "12,000 for marketing.\n\n3,000 for the crane.")]);
         (1..9).for_each(|number| library.add_fact(format!("commit {number}"), "Rename the marketing page", None));
         assert_eq!(found(&library, "money marketing"), ["plan"]);
+    }
+
+    #[test]
+    fn a_passage_that_speaks_of_a_rare_word_is_found_whatever_else_is_said() {
+        let library = library(&[
+            ("plan", "# Plan\n\n## Marketing\n\nIt gets 12,000 francs.\n\n## Crane\n\nIt comes on Monday. The weather may delay it."),
+            ("notes", "Somebody mentioned the printer once.\n\nWe had coffee."),
+        ]);
+        assert_eq!(found(&library, "yesterday evening my cousin and the plumber wondered about marketing"), ["plan"]);
+        assert!(found(&library, "yesterday evening my cousin and the plumber wondered about the printer").is_empty(), "mentioned only");
+    }
+
+    #[test]
+    fn a_mistyped_word_finds_its_passage_unless_it_is_a_word_of_its_own() {
+        let library = library(&[("a", "12,000 for marketing."), ("b", "The horse eats."), ("c", "The house is red.")]);
+        assert_eq!(found(&library, "how much for marketng?"), ["a"]);
+        assert_eq!(found(&library, "what colour has the house?"), ["c"], "no horse");
+        let query = Query::parse("marketng", &[]);
+        assert!(library.covers(&query, &library.find(&query, 5)));
     }
 
     #[test]

@@ -101,6 +101,8 @@ impl QuestionKind {
 pub struct Query {
     /// Distinct stems in order, with weights.
     pub terms: Vec<(String, f64)>,
+    /// The stems whose words are long enough to be mistyped, with these words.
+    long: Vec<(String, String)>,
     pub kind: QuestionKind,
 }
 
@@ -108,7 +110,7 @@ impl Query {
     /// Parses a question. Words in `ignored` (names of personas, words already understood) are skipped.
     pub fn parse(question: &str, ignored: &[String]) -> Self {
         let words = words_of(question);
-        let mut terms: Vec<(String, f64)> = Vec::new();
+        let (mut terms, mut long): (Vec<(String, f64)>, Vec<(String, String)>) = Default::default();
         for word in words.iter().filter(|word| !is_stop_word(word) && !NO_SUBJECTS.contains(&word.as_str()) && !ignored.contains(word)) {
             if terms.len() == MAX_TERMS {
                 break;
@@ -116,16 +118,62 @@ impl Query {
             let term = stem(word);
             if !terms.iter().any(|(known, _)| *known == term) {
                 let weight = if WEAK_WORDS.iter().any(|weak| stem(weak) == term) { 0.3 } else { 1.0 };
+                let may_be_mistyped = word.chars().count() >= MISTYPED && word.chars().all(char::is_alphabetic);
+                long.extend(may_be_mistyped.then(|| (term.clone(), word.clone())));
                 terms.push((term, weight));
             }
         }
-        Self { terms, kind: QuestionKind::of(&words) }
+        Self { terms, long, kind: QuestionKind::of(&words) }
+    }
+
+    /// The same subject, for another kind of answer.
+    #[must_use]
+    pub fn asked_as(self, kind: QuestionKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// Whether a stem of a text is that of the question, or of a word that was mistyped there.
+    pub fn means(&self, term: &str, said: &str) -> bool {
+        term == said || self.word_of(term).is_some_and(|word| is_slip_of(word, said))
+    }
+
+    /// The word of a stem, if it may be mistyped.
+    pub(super) fn word_of(&self, term: &str) -> Option<&str> {
+        self.long.iter().find(|(stem, _)| stem == term).map(|(_, word)| word.as_str())
     }
 
     /// Whether it names no subject.
     pub fn is_empty(&self) -> bool {
         self.terms.iter().all(|(_, weight)| *weight < 1.0)
     }
+}
+
+/// The shortest word in which a typing error is looked for. In a shorter one, another letter makes another word.
+const MISTYPED: usize = 5;
+
+/// The endings that a stem may have lost.
+const ENDINGS: [&str; 8] = ["", "e", "s", "es", "ing", "ed", "ion", "y"];
+
+/// Whether a word is mistyped from one with this stem. The first letter is seldom wrong.
+fn is_slip_of(word: &str, stem: &str) -> bool {
+    word.chars().next() == stem.chars().next() && ENDINGS.iter().any(|ending| is_slip(word, &format!("{stem}{ending}")))
+}
+
+/// Whether two words differ by one letter: one more or less, another one, or two in the other order.
+fn is_slip(left: &str, right: &str) -> bool {
+    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+    let (short, long) = if left.len() <= right.len() { (&left, &right) } else { (&right, &left) };
+    if short.len() + 1 < MISTYPED || long.len() - short.len() > 1 || short.first() != long.first() || long.iter().any(char::is_ascii_digit)
+    {
+        return false;
+    }
+    let same = short.iter().zip(long).take_while(|(one, other)| one == other).count();
+    let rest = |from: usize, of: usize| short.get(from..) == long.get(of..);
+    if short.len() < long.len() {
+        return rest(same, same + 1);
+    }
+    let swapped = short.get(same).zip(short.get(same + 1)) == long.get(same + 1).zip(long.get(same)) && rest(same + 2, same + 2);
+    same < long.len() && (rest(same + 1, same + 1) || swapped)
 }
 
 pub(in crate::memory) fn is_stop_word(word: &str) -> bool {
@@ -184,6 +232,11 @@ impl Vocabulary {
     /// The number of a term. None if no text contained it.
     pub(super) fn find(&self, term: &str) -> Option<u32> {
         self.terms.get(term).copied()
+    }
+
+    /// The term from which a word is mistyped. The first by letters, so that the same question finds the same.
+    pub(super) fn find_near(&self, word: &str) -> Option<u32> {
+        self.terms.iter().filter(|(known, _)| is_slip_of(word, known)).min().map(|(_, number)| *number)
     }
 
     fn number(&mut self, term: String) -> u32 {
@@ -277,6 +330,19 @@ mod tests {
     #[test]
     fn a_compound_is_found_by_itself_and_by_its_parts() {
         assert_eq!(words_of("`getPendingSteps(3)` in D-043"), ["getpendingsteps", "get", "pending", "steps", "3", "in", "d-043", "043"]);
+    }
+
+    #[test]
+    fn one_wrong_letter_in_a_word_of_five_is_a_slip() {
+        let query = Query::parse("marketng budgte crnae vendro plen Marz25", &[]);
+        let means = |said: &str| query.terms.iter().any(|(term, _)| query.means(term, &stem(said)));
+        for said in ["marketing", "budget", "crane", "vendor", "vendors"] {
+            assert!(means(said), "{said}");
+        }
+        for said in ["plan", "crate", "render", "marz26", "budgets7"] {
+            assert!(!means(said), "{said}");
+        }
+        assert!(!is_slip("horse", "horse") && !is_slip("horses", "nurse") && is_slip("house", "horse") && !is_slip_of("worse", "hors"));
     }
 
     #[test]

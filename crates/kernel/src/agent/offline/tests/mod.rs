@@ -387,8 +387,8 @@ async fn what_somebody_said_a_moment_ago_is_told() {
     ];
     let asked = Asked { transcript, act: SpeechAct::Question, ..Asked::default() };
     for (question, told, untold) in [
-        ("what did Ann say about the crane?", "Ann said on 21 November 2026 at 22:50: the crane comes on Monday", "sell"),
-        ("kelly, what was said about the crane?", "Ben said on 21 November 2026 at 22:50: I would sell the crane", "lunch"),
+        ("what did Ann say about the crane?", "Ann said on Saturday, 21 November 2026 at 22:50: the crane comes on Monday", "sell"),
+        ("kelly, what was said about the crane?", "Ben said on Saturday, 21 November 2026 at 22:50: I would sell the crane", "lunch"),
         ("what did Ben say?", "I would sell the crane", "Monday"),
     ] {
         let answer = asked.of("Kelly", question).await;
@@ -399,9 +399,28 @@ async fn what_somebody_said_a_moment_ago_is_told() {
 }
 
 #[tokio::test]
+async fn two_questions_in_one_message_are_searched_each_on_its_own() {
+    let plan = "# Plan\n\n## Money\n\n12,000 for marketing.\n\n3,000 for the printer.\n\n## People\n\nBen runs the office in Thun.";
+    let ann = Speaker::Person { id: "1".into(), name: "Ann".into() };
+    let transcript = vec![by(ann, "the crane comes on Monday")];
+    let asked = Asked { transcript, channel_files: vec![file("plan.md", plan)], act: SpeechAct::Question, ..Asked::default() };
+    let answer = asked.of("Kelly", "money marketing, kelly?\nwhat did Ann say about the crane?").await;
+    assert!(answer.text.contains("12,000 for marketing") && answer.text.contains("the crane comes on Monday"), "{}", answer.text);
+    let answer = asked.of("Kelly", "money marketing, kelly?\nwhat did Ann say about the aquarium?").await;
+    assert!(answer.text.contains("12,000 for marketing"), "{}", answer.text);
+    assert_eq!(answer.verdict, AnswerVerdict::InPart);
+    let answer = asked.of("Kelly", "who runs the office in Thun? and why?").await;
+    assert!(answer.text.contains("Ben runs the office") && answer.text.matches("Ben runs").count() == 1, "{}", answer.text);
+    let answer = asked.of("Kelly", "is there a submarine? or a zeppelin?").await;
+    assert_eq!(answer.verdict, AnswerVerdict::DoesNotKnow, "{}", answer.text);
+    let answer = asked.of("Kelly", "kelly? how much for marketng?").await;
+    assert!(answer.text.contains("12,000 for marketing"), "{}", answer.text);
+}
+
+#[tokio::test]
 async fn a_greeting_in_any_language_is_greeted() {
     let asked = Asked { act: SpeechAct::Greeting, channel_files: vec![file("notes.md", NOTES)], ..Asked::default() };
-    for greeting in ["hallo", "bonjour", "добрый день", "merhaba kelly"] {
+    for greeting in ["hallo", "bonjour", "добрый день", "merhaba kelly", "hola kelly", "guten Morgen zusammen"] {
         assert!(asked.of("Kelly", greeting).await.text.starts_with("Hello, Kelly here"), "{greeting}");
     }
 }
