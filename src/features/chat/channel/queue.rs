@@ -188,7 +188,7 @@ impl ChannelQueue {
 
 /// The positions of the messages that form the next burst: all of one author, and no request that stands alone.
 ///
-/// They follow each other with no gap longer than `pause` and no new call by name. Uses the platform's timestamps, because messages that are fetched
+/// They follow each other with no gap longer than `pause`, no new call by name, and no reply to another message. Uses the platform's timestamps, because messages that are fetched
 /// later arrive all at once. Messages that arrived during a turn had to wait for it. Between two of them, gaps do not matter, and neither do messages
 /// of others or another call of the same personas.
 fn next_burst(state: &State, pause: Duration) -> Vec<usize> {
@@ -213,7 +213,7 @@ fn next_burst(state: &State, pause: Duration) -> Vec<usize> {
         }
         let follows = burst.last() == Some(&(place - 1)) && (both_waited || gap(&before.message, &next.message) <= pause);
         let joins = (follows && next.calls == Calls::Nobody) || (both_waited && next.calls == begins.calls && next.calls.is_of_personas());
-        if next.alone || !joins {
+        if next.alone || !joins || replies_to_another(&next.message, &begins.message) {
             break;
         }
         burst.push(place);
@@ -222,13 +222,19 @@ fn next_burst(state: &State, pause: Duration) -> Vec<usize> {
     burst
 }
 
+/// Whether a message replies to something that the first of the burst does not reply to. It then answers that, and the first does not.
+fn replies_to_another(next: &InboundMessage, first: &InboundMessage) -> bool {
+    let replied_to = |message: &InboundMessage| message.reply_to.as_ref().map(|reply| reply.message.clone());
+    next.reply_to.is_some() && replied_to(next) != replied_to(first)
+}
+
 fn gap(before: &InboundMessage, after: &InboundMessage) -> Duration {
     (after.sent_at - before.sent_at).abs().to_std().unwrap_or(Duration::MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use kernel::chat::message::{Author, AuthorKind, Channel, Place};
+    use kernel::chat::message::{Author, AuthorKind, Channel, Place, ReplyTo};
 
     use super::*;
 
@@ -281,6 +287,17 @@ mod tests {
             }
             bursts.push(burst.into_iter().map(|message| message.text).collect::<Vec<_>>().join(" "));
         }
+    }
+
+    #[test]
+    fn a_reply_to_another_message_begins_a_burst() {
+        let at = "2026-11-20T10:00:00Z".parse().unwrap();
+        let queue = ChannelQueue::default();
+        for (text, to) in [("a1", None), ("a2", Some("card")), ("a3", None), ("a4", Some("card")), ("a5", Some("other"))] {
+            let reply_to = to.map(|to| ReplyTo { message: to.into(), author: None });
+            queue.push(InboundMessage { reply_to, ..message(text, at) }, at, Calls::Nobody, false);
+        }
+        assert_eq!(taken(&queue, PAUSE), "a1 | a2 a3 a4 | a5");
     }
 
     #[test]
