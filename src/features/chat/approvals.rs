@@ -88,7 +88,7 @@ impl Conversation {
             let note = if deps.agents.runner.tools.discards(&call.name, &call.arguments) {
                 Subtext("I ask first, because this throws work away.")
             } else {
-                Subtext("I ask first, because you have not said this in so many words.")
+                Subtext("I ask first, because I have read texts of others for this, and the words are mine.")
             };
             let mut message = Self::notice(&turn.persona, &turn.channel, format!("{}\n{note}", wish.trim_end()));
             if wish.chars().count() > WISH {
@@ -120,7 +120,11 @@ impl Conversation {
         let scope = Scope::of(&said.message.channel);
         let author = &said.message.author;
         // The text of the message does not matter any more.
-        let asked = AskedBy { person: Teacher { id: Some(author.id.clone()), name: author.name.clone() }, text: String::new() };
+        let asked = AskedBy {
+            person: Teacher { id: Some(author.id.clone()), name: author.name.clone() },
+            text: String::new(),
+            replied_to: String::new(),
+        };
         let cancel: CancellationToken = job.cancelled().child_token();
         let context = ToolContext {
             persona: &approval.persona,

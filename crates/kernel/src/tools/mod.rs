@@ -131,29 +131,48 @@ impl Default for ToolLimits {
 pub struct AskedBy {
     pub person: Teacher,
     pub text: String,
+    /// The text of the message that it replies to. Empty: it replies to none.
+    pub replied_to: String,
 }
 
 impl AskedBy {
-    /// Whether a text stands word for word in the message, so that it holds nothing that the run has read elsewhere. False for a question, because it
-    /// asks for nothing to be written.
+    /// Whether a text stands word for word in the message, so that it holds nothing that the run has read elsewhere. Questions in it do not count,
+    /// because they ask for nothing to be written.
     pub fn says(&self, text: &str) -> bool {
-        let words = |text: &str| -> Vec<String> {
-            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-            words.map(str::to_lowercase).collect()
-        };
-        let (said, text) = (words(&self.text), words(text));
-        !self.is_question() && !text.is_empty() && said.windows(text.len()).any(|part| part == text)
+        holds(&self.statements(), text)
+    }
+
+    /// Whether the message names something, or replies to a message that does.
+    pub fn points_to(&self, reference: &str) -> bool {
+        self.says(reference) || holds(&self.replied_to, reference)
     }
 
     /// As [`Self::says`], with the words in any order and form: "the certificate has to be renewed" for "Renew the certificate".
     pub fn has_words_of(&self, text: &str) -> bool {
-        let (said, terms) = (terms_of(&self.text), terms_of(text));
-        !self.is_question() && !terms.is_empty() && terms.iter().all(|term| said.contains(term))
+        let (said, terms) = (terms_of(&self.statements()), terms_of(text));
+        !terms.is_empty() && terms.iter().all(|term| said.contains(term))
     }
 
-    fn is_question(&self) -> bool {
-        self.text.contains(['?', '？', '؟'])
+    /// The text without its questions.
+    fn statements(&self) -> String {
+        let ends = |(place, c): (usize, char)| {
+            let is_last = self.text[place + c.len_utf8()..].chars().next().is_none_or(char::is_whitespace);
+            (c == '\n' || "？。".contains(c) || (".!?؟".contains(c) && is_last)).then(|| place + c.len_utf8())
+        };
+        let mut from = 0;
+        let ends = self.text.char_indices().filter_map(ends).chain([self.text.len()]);
+        let sentences = ends.map(|end| &self.text[std::mem::replace(&mut from, end)..end]);
+        sentences.filter(|sentence| !sentence.trim_end().ends_with(['?', '？', '؟'])).collect()
     }
+}
+
+/// Whether the words of a part stand one after the other in a text.
+fn holds(text: &str, part: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    let (text, part) = (words(text), words(part));
+    !part.is_empty() && text.windows(part.len()).any(|found| found == part)
 }
 
 /// The run that makes a call.

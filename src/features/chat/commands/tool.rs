@@ -75,14 +75,11 @@ impl TeamCommand {
         effect.unwrap_or(Effect::Looks)
     }
 
-    /// Whether a call names an item, a mission or the like.
-    fn points_to_something(&self, wanted: &Wanted) -> bool {
+    /// Whether an argument names an item, a mission or the like.
+    fn is_reference(&self, wanted: &Wanted, argument: &str) -> bool {
         let Some(registry) = self.registry() else { return false };
-        let is_reference = |name: &str| {
-            let argument = find_offered(&registry, &wanted.command).and_then(|spec| spec.find_argument(name));
-            argument.is_some_and(|argument| matches!(argument.kind, ArgumentKind::Reference(_)))
-        };
-        wanted.given().iter().any(|(name, _)| is_reference(name))
+        let argument = find_offered(&registry, &wanted.command).and_then(|spec| spec.find_argument(argument));
+        argument.is_some_and(|argument| matches!(argument.kind, ArgumentKind::Reference(_)))
     }
 
     /// The message of the person whom the run answers.
@@ -151,13 +148,18 @@ impl Tool for TeamCommand {
         true
     }
 
-    /// The person names what is to be done or to what, and says every value in their own words, of which at least one is a text of some length.
+    /// The person names what is to be done or to what, and says every value in their own words, of which at least one is a text of some length. What the
+    /// message replies to counts as named.
     fn is_asked_for(&self, arguments: &Value, context: &ToolContext<'_>) -> bool {
         let (Some(asked), Ok(wanted)) = (context.asked_by, Wanted::read(arguments)) else { return false };
         let given = wanted.given();
-        (wanted.command.split([' ', '-']).any(|word| asked.says(word)) || self.points_to_something(&wanted))
+        let is_said = |(name, text): &(String, String)| match self.is_reference(&wanted, name) {
+            true => asked.points_to(text),
+            false => asked.says(text),
+        };
+        (wanted.command.split([' ', '-']).any(|word| asked.says(word)) || given.iter().any(|(name, _)| self.is_reference(&wanted, name)))
             && given.iter().any(|(_, text)| text.split_whitespace().count() > 2)
-            && given.iter().all(|(_, text)| asked.says(text))
+            && given.iter().all(is_said)
     }
 
     fn discards(&self, arguments: &Value) -> bool {

@@ -211,7 +211,7 @@ impl Agents {
             workspace: None,
             source: question.source.clone(),
             scope: question.scope.clone(),
-            asked_by: asked_by(question, &around.question),
+            asked_by: asked_by(question, &around),
             addresses: if question.asker.is_agent() { Vec::new() } else { addresses_of_people(question, &around) },
             approvals: None,
             in_chat: question.in_chat.map(|in_chat| InChat { roster: Some(&self.roster), ..in_chat }),
@@ -361,12 +361,13 @@ fn recall<'a>(persona: &'a Persona, question: &'a Question<'_>, limit: usize, to
     Recall { asker, today: Some(today), ..Recall::new(question.text, &question.scope, limit).of(&persona.slug) }
 }
 
-/// `text`: the question with names in place of ids, as the model reads it.
-fn asked_by(question: &Question<'_>, text: &str) -> Option<AskedBy> {
+/// With names in place of ids, as the model reads it.
+fn asked_by(question: &Question<'_>, around: &Surroundings) -> Option<AskedBy> {
     match question.asker {
         Speaker::Person { id, name } if question.through.is_none() => {
             let person = Teacher { id: Some(id.clone()), name: name.clone() };
-            Some(AskedBy { person, text: text.to_owned() })
+            let replied_to = around.refers.replied_to.as_ref().map_or_else(String::new, |spoken| spoken.text.clone());
+            Some(AskedBy { person, text: around.question.clone(), replied_to })
         }
         _ => None,
     }
