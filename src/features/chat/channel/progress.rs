@@ -39,20 +39,25 @@ impl Conversation {
         let conversation = self.clone();
         let (turn, activity, ended) = (turn.clone(), activity.clone(), over.clone());
         let showing = async move {
+            let (began, mut told) = (conversation.deps().clock.now(), None);
             tokio::select! {
                 () = ended.cancelled() => {}
-                () = conversation.keep_company(&turn, &activity) => {}
+                () = conversation.keep_company(&turn, &activity, &mut told) => {}
+            }
+            if let Some((first, _)) = told.filter(|_| !conversation.deps().stop.is_cancelled()) {
+                let took = (conversation.deps().clock.now() - began).num_seconds();
+                conversation.say_progress(&turn, Some(&first), &format!("That took me {took} s.")).await;
             }
         };
         self.deps().tasks.spawn(showing.in_current_span());
         over.drop_guard()
     }
 
-    async fn keep_company(&self, turn: &Turn, activity: &Activity) {
+    /// `told`: the line that was posted, and its text.
+    async fn keep_company(&self, turn: &Turn, activity: &Activity, told: &mut Option<(OutboxId, String)>) {
         let deps = self.deps();
         let (clock, still_after) = (&deps.clock, deps.chat.still_thinking_after);
         let mut waited = TYPING_AFTER;
-        let mut told: Option<(OutboxId, String)> = None;
         clock.sleep(TYPING_AFTER).await;
         loop {
             deps.platform.show_typing(&turn.persona, &turn.channel).await;
@@ -64,23 +69,30 @@ impl Conversation {
                 continue;
             }
             let doing = activity.get().map(|doing| format!("{doing} …"));
-            let line = match (&told, doing) {
+            let line = match (&*told, doing) {
                 (None, None) => still_busy(turn).to_owned(),
                 (None, Some(doing)) => doing,
                 (Some((_, shown)), Some(doing)) if *shown != doing => doing,
                 (Some(_), _) => continue,
             };
-            let notice = Self::notice(&turn.persona, &turn.channel, line.as_str());
-            let message = match &told {
-                Some((first, _)) => OutboundMessage { place: Placement::Revision { of: first.clone() }, ..notice },
-                None => notice,
-            };
-            let first = told.map_or_else(|| message.id.clone(), |(first, _)| first);
-            told = Some((first, line));
-            if let Err(error) = self.post(message).await {
-                tracing::warn!(%error, "cannot say what a turn is doing");
-            }
+            let first = told.as_ref().map(|(first, _)| first);
+            let posted = self.say_progress(turn, first, &line).await;
+            *told = Some((first.cloned().unwrap_or(posted), line));
         }
+    }
+
+    /// Posts a line, or changes the one that was posted `first`. Returns the id of the message.
+    async fn say_progress(&self, turn: &Turn, first: Option<&OutboxId>, line: &str) -> OutboxId {
+        let notice = Self::notice(&turn.persona, &turn.channel, line);
+        let message = match first {
+            Some(first) => OutboundMessage { place: Placement::Revision { of: first.clone() }, ..notice },
+            None => notice,
+        };
+        let id = message.id.clone();
+        if let Err(error) = self.post(message).await {
+            tracing::warn!(%error, "cannot say what a turn is doing");
+        }
+        id
     }
 }
 
