@@ -130,6 +130,7 @@ impl Standup {
             last_report: last.as_ref(),
             moved: &moved,
             open: &open,
+            told: &self.list_told(page).await?,
             people: &names,
         };
         let conclusion = self.in_time(cancel, async |cancel| Turns::new(&self.deps.agents).conclude(&asked, cancel).await).await;

@@ -26,6 +26,7 @@ const HINTS: usize = 5;
 const ITEMS: u32 = 8;
 const LESSONS: u32 = 5;
 const FINDINGS: usize = 8;
+const TOLD: usize = 12;
 
 impl Standup {
     pub(super) async fn report(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError> {
@@ -52,6 +53,7 @@ impl Standup {
             lessons: &self.list_lessons(persona, &items, &scope).await?,
             items: &items,
             findings: &findings,
+            told: &self.list_told(&page).await?,
             question: terms.as_ref().ok().map(Terms::asked),
             open_calls: &store.list_open_predictions().await?,
             scoreboard: &scoreboard,
@@ -68,6 +70,13 @@ impl Standup {
         let now = self.deps.clock.now();
         let found = self.deps.store.list_findings(scope, page.since.max(now - TimeDelta::days(1))).await?;
         Ok(found.iter().take(FINDINGS).map(|finding| finding.quote(&self.deps.roster, now)).collect())
+    }
+
+    /// What people said in the channels since the last report, which nobody on the team answered.
+    pub(super) async fn list_told(&self, page: &SharedPage) -> Result<Vec<Quote>, StoreError> {
+        let now = self.deps.clock.now();
+        let told = self.deps.store.list_told(page.since.max(now - TimeDelta::days(1)), TOLD).await?;
+        Ok(told.iter().map(|told| told.quote(&self.deps.roster, now)).collect())
     }
 
     async fn list_open_items(&self, persona: &PersonaSlug, scope: &Scope) -> Result<Vec<WorkItem>, StoreError> {

@@ -6,7 +6,7 @@ use crate::features::standup::model::prediction::{Prediction, Settled};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
-use kernel::db::{Document, Result, Transaction, document, plain, sql};
+use kernel::db::{Document, Readable, Result, Transaction, document, plain, sql};
 use kernel::ids::{ChannelId, PredictionId};
 
 #[derive(sqlx::FromRow)]
@@ -25,9 +25,9 @@ impl PredictionColumns {
 impl Store {
     /// The last `limit` predictions, newest first.
     pub async fn list_predictions(&self, limit: u32) -> Result<Vec<Prediction>> {
-        let rows: Vec<PredictionColumns> =
+        let rows: Vec<Readable<PredictionColumns>> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM predictions ORDER BY made_at DESC, id DESC LIMIT $1", i64::from(limit))?;
-        rows.into_iter().map(PredictionColumns::read).collect()
+        Ok(self.db().read_each("predictions", rows, PredictionColumns::read))
     }
 
     /// The last call of a channel on a question with an expiry.
@@ -45,20 +45,20 @@ impl Store {
 
     /// The open predictions, the first to expire first.
     pub async fn list_open_predictions(&self) -> Result<Vec<Prediction>> {
-        let rows: Vec<PredictionColumns> =
+        let rows: Vec<Readable<PredictionColumns>> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM predictions WHERE settled_at IS NULL ORDER BY expires_at, id")?;
-        rows.into_iter().map(PredictionColumns::read).collect()
+        Ok(self.db().read_each("predictions", rows, PredictionColumns::read))
     }
 
     /// The expired open predictions, the earliest first.
     pub async fn list_due_predictions(&self, now: DateTime<Utc>) -> Result<Vec<Prediction>> {
-        let rows: Vec<PredictionColumns> = sql!(
+        let rows: Vec<Readable<PredictionColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM predictions WHERE settled_at IS NULL AND expires_at <= $1 ORDER BY expires_at, id",
             now
         )?;
-        rows.into_iter().map(PredictionColumns::read).collect()
+        Ok(self.db().read_each("predictions", rows, PredictionColumns::read))
     }
 
     /// Settles a prediction and stores the posts about it. False, without any write, when it is already settled, was replaced, or has not expired at

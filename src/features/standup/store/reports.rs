@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::features::standup::model::report::DayReport;
 use crate::store::Store;
-use kernel::db::{Document, Result, Transaction, document, sql};
+use kernel::db::{Document, Readable, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, OutboxId};
 
 /// A Day Report with its post.
@@ -60,16 +60,16 @@ impl Store {
 
     /// The reports of a day in all channels, the latest first.
     pub async fn list_reports_of(&self, day: NaiveDate) -> Result<Vec<StoredReport>> {
-        let rows: Vec<ReportColumns> =
+        let rows: Vec<Readable<ReportColumns>> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM reports WHERE day = $1 ORDER BY updated_at DESC", day.to_string())?;
-        Ok(rows.into_iter().map(StoredReport::from).collect())
+        Ok(self.db().keep_readable("reports", rows).into_iter().map(StoredReport::from).collect())
     }
 
     /// The last `limit` reports of all channels, the newest day first.
     pub async fn list_reports(&self, limit: u32) -> Result<Vec<StoredReport>> {
-        let rows: Vec<ReportColumns> =
+        let rows: Vec<Readable<ReportColumns>> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM reports ORDER BY day DESC, updated_at DESC LIMIT $1", i64::from(limit))?;
-        Ok(rows.into_iter().map(StoredReport::from).collect())
+        Ok(self.db().keep_readable("reports", rows).into_iter().map(StoredReport::from).collect())
     }
 }
 

@@ -120,6 +120,7 @@ fn blocks(asked: &ConcludeAsked<'_>, material: Material<'_>) -> Vec<Block> {
     blocks.extend(asked.last_report.and_then(|report| material.last_report(report)));
     blocks.extend(material.moved(asked.moved));
     blocks.extend(material.items("open items", asked.open));
+    blocks.extend(material.told(asked.told));
     blocks
 }
 

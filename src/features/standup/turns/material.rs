@@ -175,6 +175,12 @@ impl Material<'_> {
         finding_block(findings, FINDINGS, Cleaner { marker: self.marker })
     }
 
+    /// What people said, the newest first.
+    pub(super) fn told(&self, told: &[Quote]) -> Option<Block> {
+        let label = "said by people in the channels, answered by nobody on the team. Bring up what the day depends on, with who said it; most is talk";
+        block(label, told.iter().map(|said| format!("- {}: {}", self.clean(&said.place, LINE), self.clean(&said.text, LINE))))
+    }
+
     pub(super) fn hints(&self, hints: &[Hint]) -> Option<Block> {
         let line = |hint: &Hint| format!("- {}: {}", flat_name(self.roster.name_of(&hint.from)), self.clean(&hint.text, LINE));
         block("hints from the reports before yours", hints.iter().map(line))

@@ -70,6 +70,8 @@ pub struct ReportAsked<'a> {
     pub lessons: &'a [Memory],
     /// What the team has found out since the last report, the newest first.
     pub findings: &'a [Quote],
+    /// What people said in the channels meanwhile, the newest first.
+    pub told: &'a [Quote],
     /// The essential question, for the persona that makes the call. None if not configured, or if its feed has no value.
     pub question: Option<QuestionAsked<'a>>,
     /// Open calls. The persona that reports the delta says whether they are on track.
@@ -140,6 +142,8 @@ pub struct ConcludeAsked<'a> {
     pub moved: &'a [String],
     /// All open items.
     pub open: &'a [WorkItem],
+    /// What people said in the channels meanwhile, the newest first.
+    pub told: &'a [Quote],
     /// People who may own actions.
     pub people: &'a [String],
 }

@@ -49,6 +49,23 @@ impl Finding {
     }
 }
 
+/// Something that a person said in a channel that everybody reads, and that nobody on the team was asked to answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub by: String,
+    pub channel: String,
+    pub at: DateTime<Utc>,
+    pub text: String,
+}
+
+impl Told {
+    /// The text with who said it, where and when.
+    pub fn quote(&self, roster: &Roster, now: DateTime<Utc>) -> Quote {
+        let place = format!("{} in #{}, {}", self.by, self.channel, roster.today(now).show(self.at));
+        Quote { text: cut(&self.text, TEXT), place }
+    }
+}
+
 /// The findings on a subject, best first.
 pub fn choose(findings: &[Finding], subject: &str, persona: &PersonaSlug) -> Vec<Finding> {
     let texts: Vec<String> = findings.iter().map(Finding::searched).collect();

@@ -1,8 +1,8 @@
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
-use crate::agent::findings::Finding;
-use crate::chat::message::{Channel, Place, Speaker};
+use crate::agent::findings::{Finding, Told};
+use crate::chat::message::{Channel, InboundMessage, Place, Speaker};
 use crate::chat::text::is_subtext;
 use crate::db::{Database, Document, Result, sql};
 use crate::ids::{ChannelId, PersonaSlug};
@@ -65,6 +65,31 @@ impl Database {
         }
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.at));
         Ok(findings)
+    }
+}
+
+impl Database {
+    /// What people told in channels since a time without an answer of the team, for everybody to hear, the newest first. Questions are left out.
+    pub async fn list_told(&self, since: DateTime<Utc>, limit: usize) -> Result<Vec<Told>> {
+        let rows: Vec<(String, String)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT inbox.message, inbox.speaker FROM inbox JOIN channels ON channels.id = inbox.channel
+             WHERE inbox.speaker IS NOT NULL AND inbox.deleted_at IS NULL AND inbox.claimed_at >= $1 AND channels.private = FALSE
+                 AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.message IN (inbox.id, inbox.burst))
+             ORDER BY inbox.claimed_at DESC LIMIT 100",
+            since
+        )?;
+        let mut told = Vec::new();
+        for (message, speaker) in rows {
+            let (message, speaker) = (Document::<InboundMessage>::read(message)?, Document::<Speaker>::read(speaker)?);
+            let (Place::Server, Speaker::Person { name, .. }) = (&message.channel.place, speaker) else { continue };
+            let text = message.text.trim();
+            if text.chars().count() >= SHORTEST && !text.ends_with(['?', '？', '؟']) && told.len() < limit {
+                told.push(Told { by: name, channel: message.channel.name, at: message.sent_at, text: text.to_owned() });
+            }
+        }
+        Ok(told)
     }
 }
 

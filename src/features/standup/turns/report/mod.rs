@@ -121,6 +121,7 @@ fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) ->
         blocks.extend(material.reports(asked.before));
     }
     blocks.extend(material.findings(asked.findings));
+    blocks.extend(material.told(asked.told));
     blocks.extend(material.hints(asked.hints));
     blocks.extend(material.items("your open items", asked.items));
     blocks.extend(material.lessons(asked.lessons));
