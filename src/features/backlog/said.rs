@@ -1,5 +1,7 @@
 //! What people wrote when they asked for an item: their message, and the words before it.
 
+use chrono::TimeDelta;
+
 use crate::store::Store;
 use kernel::agent::with_names;
 use kernel::chat::message::{InboundMessage, Place, Speaker, Spoken};
@@ -11,7 +13,11 @@ use kernel::text::without_invisible;
 /// Maximum number of earlier lines of a thread.
 const LINES: u32 = 30;
 
-/// The words before a message that belong to it: those of its thread, and the message that it replies to. Empty if there are none.
+/// An answer of the team within this time before a message is what "with that test" speaks of.
+const TALK: TimeDelta = TimeDelta::minutes(10);
+
+/// The words before a message that belong to it: those of its thread, the message that it replies to, or else the last answer of the team. Empty if
+/// there are none.
 pub(super) async fn read_background(store: &Store, roster: &Roster, message: &InboundMessage) -> Result<String, StoreError> {
     let mut earlier: Vec<Spoken> = Vec::new();
     if let Place::Thread { parent, starter: Some(starter), .. } = &message.channel.place {
@@ -25,6 +31,16 @@ pub(super) async fn read_background(store: &Store, roster: &Roster, message: &In
         && earlier.iter().all(|line| line.message.as_ref() != Some(&reply.message))
     {
         earlier.extend(store.find_spoken(&message.channel.id, &reply.message).await?);
+    }
+    if earlier.is_empty() && message.reply_to.is_none() {
+        let lines = store.list_spoken(&message.channel.id, LINES).await?;
+        let is_answer = |line: &Spoken| {
+            matches!(line.speaker, Speaker::Persona(_))
+                && !line.in_meeting
+                && line.at < message.sent_at
+                && message.sent_at - line.at <= TALK
+        };
+        earlier.extend(lines.into_iter().rev().find(is_answer));
     }
     let lines: Vec<String> = earlier.iter().map(|spoken| line(spoken, roster)).collect();
     Ok(if lines.is_empty() { String::new() } else { with_names(store, roster, &format!("Said before it:\n{}", lines.join("\n"))).await? })

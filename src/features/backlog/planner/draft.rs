@@ -131,7 +131,8 @@ impl Work {
 
 /// Renders the prompt. Pure.
 fn prompt(item: &WorkItem, (known, feeds): (Option<ExecutionKind>, &[FeedValues]), tokens: usize, marker: &str) -> Prompt {
-    let task = Part::new(Rank::Task, "task", Cleaner { marker }.whole(&item.describe_request()));
+    let background = if item.background.is_empty() { String::new() } else { format!("\n{}", item.background) };
+    let task = Part::new(Rank::Task, "task", Cleaner { marker }.whole(&(item.describe_request() + &background)));
     let task = fit(vec![task], tokens.saturating_sub(INSTRUCTIONS)).remove(0).text;
     let line = |of: &FeedValues| {
         let values: Vec<&str> = of.values.iter().map(|(name, _)| name.as_str()).collect();
@@ -167,6 +168,18 @@ mod tests {
         assert_eq!(prompt.message.matches(&format!("<<end {marker}>>")).count(), 1);
         assert!(prompt.message.contains("Miete zahlen") && prompt.message.contains("`execution` is `write`"));
         assert!(prompt.message.contains("\n- checkout: p95\n"));
+    }
+
+    #[test]
+    fn what_was_said_before_and_noted_with_it_is_there() {
+        let background = "Said before it:\nSentinel: 1000 by 3 gives 999.".to_owned();
+        let item = WorkItem { background, ..WorkItem::new("Add that test", Owner::Persona("vince".into()), Origin::CommandLine, now()) };
+        let prompt = prompt(&item, (None, &[]), 20_000, "7f3a9c20d1e8");
+        assert!(
+            prompt.message.contains("What: Add that test\nSaid before it:\nSentinel: 1000 by 3 gives 999.\n<<end"),
+            "{}",
+            prompt.message
+        );
     }
 
     #[test]
