@@ -145,7 +145,7 @@ impl Page<'_> {
     }
 
     fn evidence(&self) -> String {
-        let found = self.details.item.evidence.iter().map(|found| line(&labels::evidence(found, self.roster)));
+        let found = self.details.item.evidence.iter().map(|found| line(&labels::evidence_with_digest(found, self.roster)));
         section("Evidence", found.collect(), usize::MAX)
     }
 

@@ -108,14 +108,23 @@ pub(super) fn evidence_in_short(evidence: &[Evidence], roster: &Roster) -> Strin
     others.chain(links).collect::<Vec<_>>().join(", ")
 }
 
-/// One piece of evidence with all details. Hashes are cut to twelve characters.
+/// One piece of evidence with all details and the digest of what it shows, cut to twelve characters, for those who want to check it.
+pub(super) fn evidence_with_digest(found: &Evidence, roster: &Roster) -> String {
+    let digest = match found {
+        Evidence::File { sha256, .. } | Evidence::Link { sha256, .. } => format!(", sha256 {}", short_hash(sha256)),
+        _ => String::new(),
+    };
+    evidence(found, roster) + &digest
+}
+
+/// One piece of evidence with all details.
 pub(super) fn evidence(found: &Evidence, roster: &Roster) -> String {
     match found {
-        Evidence::File { path, sha256, bytes, form } => format!("file {path}: {form}, {bytes} bytes, sha256 {}", short_hash(sha256)),
+        Evidence::File { path, bytes, form, .. } => format!("file {path}: {form}, {bytes} bytes"),
         Evidence::Branch { repository, branch, diffstat, tests, .. } => {
             format!("branch {branch} of {repository}: {}{}", total(diffstat), changed_tests(tests))
         }
-        Evidence::Link { url, sha256, at } => format!("{url} fetched {}, sha256 {}", roster.show_time(*at), short_hash(sha256)),
+        Evidence::Link { url, at, .. } => format!("{url} fetched {}", roster.show_time(*at)),
         Evidence::Uncited { path, pages } => {
             format!("{} of {path}, because the pages were never read: {}", removed_citations(pages.len()), pages.join(", "))
         }

@@ -6,9 +6,9 @@ use kernel::persona::roster::Roster;
 
 use crate::features::backlog::render::labels;
 
-/// The lengths of the parts. Together under 300 characters, which a phone shows without folding.
+/// The lengths of the parts. An outcome is a whole sentence or two.
 const WHAT: usize = 110;
-const OUTCOME: usize = 70;
+const OUTCOME: usize = 400;
 const EVIDENCE: usize = 50;
 
 /// Shown if no reason is stored.
@@ -25,12 +25,12 @@ pub fn render_done(item: &WorkItem, roster: &Roster) -> String {
 /// What failed, and why.
 pub fn render_failed(item: &WorkItem, roster: &Roster) -> String {
     let why = item.outcome.as_deref().unwrap_or(NO_REASON);
-    format!("✖ {} failed: {} — {} (#{})", doer(item, roster), what(item), Medium::Chat.line_within(why, WHAT), item.short_id())
+    format!("✖ {} failed: {} — {} (#{})", doer(item, roster), what(item), Medium::Chat.line_within(why, OUTCOME), item.short_id())
 }
 
 pub fn render_cancelled(item: &WorkItem) -> String {
     let why = item.outcome.as_deref().unwrap_or(NO_REASON);
-    format!("⊘ Cancelled: {} — {} (#{})", what(item), Medium::Chat.line_within(why, WHAT), item.short_id())
+    format!("⊘ Cancelled: {} — {} (#{})", what(item), Medium::Chat.line_within(why, OUTCOME), item.short_id())
 }
 
 /// Who did it. An item confirmed by its owner's answer was done by the owner.
@@ -61,7 +61,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_over_three_hundred_characters(text in "([ *_@|`\n]|\\PC){0,400}") {
+        fn no_line_is_over_six_hundred_and_fifty_characters(text in "([ *_@|`\n]|\\PC){0,400}") {
             let roster = kernel::testing::roster::roster();
             let item = WorkItem {
                 what: text.clone(),
@@ -71,7 +71,7 @@ mod tests {
                 ..sample::item()
             };
             for line in [render_done(&item, &roster), render_failed(&item, &roster), render_cancelled(&item)] {
-                prop_assert!(line.chars().count() <= 300 && !line.contains('\n'), "{line:?}");
+                prop_assert!(line.chars().count() <= 650 && !line.contains('\n'), "{line:?}");
             }
         }
     }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use crate::features::backlog::button::WorkButton;
-use crate::features::backlog::model::{Execution, Owner, Urgency, WorkItem};
+use crate::features::backlog::model::{Execution, Owner, Urgency, WorkItem, WorkKind};
 use crate::features::backlog::render::labels;
 use crate::features::backlog::render::messages::{Announcer, HOW, REPLY, address, button, push_criteria, title};
 use kernel::chat::medium::Medium;
@@ -15,6 +15,9 @@ use kernel::chat::outbound::{Button, ButtonStyle, OutboundMessage};
 use kernel::chat::text::Mention;
 use kernel::ids::{MessageId, UserId};
 use kernel::time::show_time;
+
+/// The most characters of what a person is to do in a step. They fit into one message with all else.
+const INSTRUCTIONS: usize = 1300;
 
 /// How a person answers a question.
 const HOW_TO_ANSWER: &str = "Reply to this message, or attach the file.";
@@ -27,7 +30,11 @@ impl Announcer<'_> {
         let is_open = item.due.is_none() && item.urgency == Urgency::Backlog;
         let when = if is_open { String::new() } else { format!(" ({})", labels::when(item, zone)) };
         let mut text = format!("⏰ Reminder for {whom}{when}: {}", title(item));
-        push_details(&mut text, item);
+        if item.kind == WorkKind::Step {
+            text = format!("📌 A step for {whom}{when}: {}{}\nReply with what came of it.", title(item), instructions(item));
+        } else {
+            push_details(&mut text, item);
+        }
         OutboundMessage { pings, buttons: word_buttons(item), ..self.say(text) }
     }
 
@@ -108,6 +115,20 @@ impl Announcer<'_> {
         let text = format!("{}, {by} says something about {}. Is it done?", Mention(whom), title(item));
         OutboundMessage { text, pings: vec![whom.clone()], ..self.ask_word(item, Some(&said.id)) }
     }
+}
+
+/// What is to be done, line by line. What does not fit is named, with the command that shows it.
+fn instructions(item: &WorkItem) -> String {
+    let mut text = String::new();
+    for line in item.how.lines().filter(|line| !line.trim().is_empty()) {
+        let line = format!("\n{}", Medium::Chat.line(line));
+        if text.chars().count() + line.chars().count() > INSTRUCTIONS {
+            let _ = write!(text, "\n(There is more: `/backlog show id:{}`)", item.short_id());
+            break;
+        }
+        text.push_str(&line);
+    }
+    text
 }
 
 fn push_details(text: &mut String, item: &WorkItem) {

@@ -209,7 +209,10 @@ impl Backlog {
         let judge = Judge::Person(asker.name().to_owned());
         let rejected = format!("rejected by {}", if *asker == Asker::KanbanPage { asker.name() } else { "button" });
         let spot = self.find_spot(&item, asker).await?;
-        let files = if accepted { self.deps.store.read_artefacts(id).await? } else { Vec::new() };
+        // The message with the button has the files already.
+        let asked = self.deps.store.find_posted(&item.notice_id()).await?;
+        let shows_files = asked.is_some_and(|asked| spot.as_ref().is_some_and(|spot| spot.channel() == Some(&asked.channel)));
+        let files = if accepted && !shows_files { self.deps.store.read_artefacts(id).await? } else { Vec::new() };
         // If a decision is needed, the worker asks for it.
         let post = |judged: &WorkItem| {
             let done = spot.as_ref().filter(|_| judged.status == WorkStatus::Done);

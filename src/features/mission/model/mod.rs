@@ -188,7 +188,8 @@ impl Mission {
         let said = changes.filter_map(|change| Some(format!("- {}: {}", change.by, change.said.as_ref()?)));
         let said = said.collect::<Vec<_>>().join("\n");
         let mut instructions = step.instructions.clone();
-        if !parts.is_empty() {
+        // A person is told what to do, in whole sentences.
+        if !parts.is_empty() && step.kind != StepKind::Person {
             let _ = write!(instructions, "\n\nIt serves these parts of the directive:\n{parts}");
         }
         if !said.is_empty() {
