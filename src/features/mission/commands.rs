@@ -357,7 +357,7 @@ fn describe(mission: &Mission) -> Value {
         "short": mission.short_id(),
         "title": mission.title,
         "status": mission.status.as_str(),
-        "why": mission.why,
+        "reason": mission.why,
     })
 }
 

@@ -49,7 +49,7 @@ const QUESTIONS: usize = 3;
 
 /// The most answers to choose from, and the most characters of one: they are labels of buttons.
 const SUGGESTIONS: usize = 4;
-const SUGGESTION: usize = 60;
+const SUGGESTION: usize = 160;
 
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 struct Doubts {

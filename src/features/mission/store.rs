@@ -15,7 +15,7 @@ use crate::store::Store;
 use kernel::actor::Actor;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound_once;
-use kernel::db::{Applied, Document, Effect, Result, Transaction, Word, document, plain, sql};
+use kernel::db::{Applied, Document, Effect, Readable, Result, Transaction, Word, document, plain, sql};
 use kernel::events::{Audience, Event, Topic, record};
 use kernel::ids::{ChannelId, OutboxId, PersonaSlug, WorkItemId};
 use kernel::jobs::{JobId, RetentionRule};
@@ -158,7 +158,7 @@ impl Store {
 
     /// The last missions, the newest first, without their directives, which may be large.
     pub async fn list_missions(&self, limit: u32) -> Result<Vec<Mission>> {
-        let rows: Vec<MissionColumns> = sql!(
+        let rows: Vec<Readable<MissionColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT id, status, title, request, '[]' AS directive, asked_by, asked_by_name, channel, message, private_to, opening, plan, why,
@@ -166,7 +166,7 @@ impl Store {
              FROM missions ORDER BY updated_at DESC, id DESC LIMIT $1",
             i64::from(limit)
         )?;
-        rows.into_iter().map(MissionColumns::read).collect()
+        Ok(self.db().read_each("missions", rows, MissionColumns::read))
     }
 
     /// Posts the progress, in place of what was posted before.

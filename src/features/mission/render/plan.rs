@@ -18,6 +18,9 @@ const CARD: usize = 3500;
 /// The most groups of parts that are left out for one reason. The file has all of them.
 const LEFT_OUT: usize = 4;
 
+/// A longer suggestion does not fit on a button everywhere.
+const LABEL: usize = 60;
+
 /// When the first steps of a plan start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::features::mission) enum Start<'a> {
@@ -83,10 +86,17 @@ pub(in crate::features::mission) fn questions(mission: &Mission, plan: &Plan, ro
         let question = Medium::Chat.line_within(assumption.question.as_ref()?, 200);
         let assumed = Medium::Chat.line_within(&assumption.text, 200);
         let how = if assumption.suggestions.is_empty() { "Say it here" } else { "Choose an answer, or say it here" };
-        let text = format!("**{question}** {how}. Until then I assume: {assumed}");
+        let mut text = format!("**{question}** {how}. Until then I assume: {assumed}");
+        let is_listed = assumption.suggestions.iter().any(|label| label.chars().count() > LABEL);
+        if is_listed {
+            for (number, label) in (1..).zip(&assumption.suggestions) {
+                let _ = write!(text, "\n{number}. {}", Medium::Chat.line(label));
+            }
+        }
         let button = |(suggestion, label): (usize, &String)| {
             let choice = Choice::Answer { assumption: number, suggestion };
-            Button { label: label.clone(), ..MissionButton::of(choice, &mission.id).render() }
+            let label = if is_listed { (suggestion + 1).to_string() } else { label.clone() };
+            Button { label, ..MissionButton::of(choice, &mission.id).render() }
         };
         Some(OutboundMessage {
             id: mission.message_id(&format!("question-{number}")),

@@ -5,7 +5,7 @@ mod missing;
 
 use std::collections::{BTreeSet, HashMap};
 
-use chrono::{DateTime, NaiveTime, Utc};
+use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,9 @@ const FAULTS: usize = 12;
 
 /// The most parts that a warning names.
 const NAMED: usize = 3;
+
+/// People wait this long for a delivery without wondering.
+const SOON: TimeDelta = TimeDelta::days(14);
 
 /// What the request is about, before it is divided into steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -198,6 +201,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, of: &Setting<'_>) 
             };
             plan.warnings = warnings(&plan, directive);
             plan.warnings.extend(not_missing);
+            plan.warnings.extend(late_delivery(&plan, of.at));
             plan.warnings.extend(draft.steps.iter().flat_map(|step| find_doubts(step, of)));
             Ok(plan)
         }
@@ -393,6 +397,20 @@ fn warnings(plan: &Plan, directive: &Directive) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// Says that the delivery waits for a step that is due in weeks.
+fn late_delivery(plan: &Plan, at: DateTime<Utc>) -> Option<String> {
+    let last = plan.last_step()?;
+    let others = plan.steps.iter().filter(|step| step.item != last.item);
+    let (due, step) = others.filter_map(|step| Some((step.due?, step))).max_by_key(|(due, _)| *due)?;
+    let day = due.format("%-d %B %Y");
+    (due - at > SOON).then(|| {
+        format!(
+            "the delivery waits for \"{}\", which is due on {day}. If you want the rest earlier, say so here",
+            one_line(&step.title, 60)
+        )
+    })
 }
 
 fn shorten(mut faults: Vec<String>) -> Vec<String> {
