@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use crate::app::personal;
 use crate::cli::{Globals, setting};
 use crate::store::Store;
+use kernel::commands::refuse;
 use kernel::db::backup;
 use kernel::db::check_exists;
 use kernel::print_line;
@@ -42,6 +43,9 @@ pub(super) async fn back_up(globals: &Globals, args: BackupArgs) -> anyhow::Resu
 
 pub(super) async fn restore(globals: &Globals, args: RestoreArgs) -> anyhow::Result<()> {
     let config = setting::read_config(globals)?;
+    if !args.file.is_file() {
+        refuse(format!("there is no file {}. Give one that `teamroom backup` wrote", args.file.display()))?;
+    }
     let old = backup::restore(&config.database_url, &args.file, SystemClock.now()).await?;
     print_line!("The database is that of {}.", args.file.display());
     if let Some(old) = old {

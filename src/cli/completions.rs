@@ -25,6 +25,9 @@ const ASKS: &str = "COMPLETE";
 /// How long a person waits for Tab.
 const PATIENCE: Duration = Duration::from_millis(800);
 
+/// The kinds of things that personas are.
+const PERSONAS: [&str; 2] = ["persona", "owner"];
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[arg(value_enum)]
@@ -99,7 +102,11 @@ fn fit(typed: &str, suggestion: Suggestion) -> Option<CompletionCandidate> {
 async fn suggest(kind: &str, typed: &str) -> anyhow::Result<Vec<Suggestion>> {
     let config = setting::read_config(&globals())?;
     let roster = load::load(&config.personas).roster?;
-    let store = Store::open_as_it_is(&config.database_url, SystemClock.now()).await?;
+    let store = match Store::open_as_it_is(&config.database_url, SystemClock.now()).await {
+        // Personas are known before the first start.
+        Err(_) if PERSONAS.contains(&kind) => return Ok(roster.personas().iter().map(|persona| Suggestion::name(&persona.name)).collect()),
+        opened => opened?,
+    };
     let beside = app::beside_on(&config, roster, store).await?;
     Ok(beside.registry.complete(kind, typed, &Caller::CommandLine, None).await)
 }

@@ -32,8 +32,9 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
         );
     } else {
         print_line!("{} at {}, schema {}, {} KiB", summary.engine, summary.place, summary.schema, summary.size.div_ceil(1024));
+        let longest = summary.tables.iter().map(|(table, _)| table.len()).max().unwrap_or_default();
         for (table, rows) in &summary.tables {
-            print_line!("  {table:<14}{rows:>10}");
+            print_line!("  {table:<longest$}{rows:>10}");
         }
         print_line!("{}", if summary.damage.is_empty() { "No damage found.".to_owned() } else { summary.damage.join("\n") });
     }

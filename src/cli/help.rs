@@ -40,8 +40,7 @@ const DATA: &[(&str, &str)] = &[
 const SETUP: &[(&str, &str)] = &[("slack-manifest", ""), ("completions", "bash >> ~/.bashrc"), ("man", "~/.local/share/man/man1")];
 
 /// Examples of commands that a feature adds for the terminal.
-const ADDED: &[(&str, &str)] =
-    &[("backlog watch", "--until-idle"), ("standup run", ""), ("board run", "\"Should we move the queue to PostgreSQL?\"")];
+const ADDED: &[(&str, &str)] = &[("backlog watch", "--until-idle"), ("standup run", "")];
 
 /// Adds headings to the program's help, and an example to that of each command.
 pub(super) fn extend(command: Command, registry: &Registry) -> Command {
@@ -61,21 +60,25 @@ fn heading(text: &str) -> String {
     format!("{style}{text}:{style:#}")
 }
 
-/// The commands under their headings.
-fn render_groups(command: &Command, registry: &Registry) -> String {
+/// The names of the commands under their headings.
+pub(super) fn list_groups(registry: &Registry) -> [(&'static str, Vec<&'static str>); 6] {
     let of = |topic: Topic| {
         let specs = registry.commands().iter().filter(move |spec| spec.topic == topic && spec.surface.is_on_command_line());
         specs.map(|spec| spec.name).collect::<Vec<_>>()
     };
     let own = |commands: &[(&'static str, &str)]| commands.iter().map(|(name, _)| *name).filter(|name| !name.contains(' ')).collect();
-    let groups: [(&str, Vec<&str>); 6] = [
+    [
         ("Start", own(START)),
         ("Work", of(Topic::Work)),
         ("Meetings", of(Topic::Meetings)),
         ("Team", of(Topic::Team)),
         ("Data", own(DATA)),
         ("Set up", own(SETUP)),
-    ];
+    ]
+}
+
+fn render_groups(command: &Command, registry: &Registry) -> String {
+    let groups = list_groups(registry);
     let longest = groups.iter().flat_map(|(_, names)| names).map(|name| name.len()).max().unwrap_or_default();
     let literal = STYLES.get_literal();
     let mut text = String::new();

@@ -126,7 +126,7 @@ fn needs_a_person(error: &anyhow::Error) -> bool {
         let of_file = cause
             .downcast_ref::<std::io::Error>()
             .is_some_and(|error| matches!(error.kind(), NotADirectory | PermissionDenied | ReadOnlyFilesystem));
-        of_store || of_file || cause.is::<ConfigErrors>()
+        of_store || of_file || cause.is::<ConfigErrors>() || cause.is::<Refused>()
     })
 }
 
@@ -198,7 +198,7 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
         Special::Person(args) => person::run(&globals, args).await,
         Special::SlackManifest(args) => slack_manifest::print(&args),
         Special::Completions(args) => completions::print(&args),
-        Special::Man(args) => man::write(&args, command(registry)),
+        Special::Man(args) => man::write(&args, command(registry), registry),
     }?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,12 +9,16 @@ use crate::app::{self, personal};
 use crate::cli::{Globals, completions, confirm, setting};
 use crate::config::{Config, PLATFORM};
 use crate::store::Store;
+use kernel::commands::refuse;
 use kernel::db::backup;
 use kernel::db::check_exists;
 use kernel::ids::complete;
-use kernel::people::KnownPerson;
+use kernel::people::{KnownPerson, NotFound};
 use kernel::print_line;
 use kernel::time::{Clock, SystemClock};
+
+/// The most people that a refusal names.
+const NAMED: usize = 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -83,5 +87,12 @@ async fn carry_out(store: &Store, config: &Config, what: What) -> anyhow::Result
 
 async fn find(store: &Store, config: &Config, written: &str) -> anyhow::Result<KnownPerson> {
     let people = app::people(config, store).directory().await?;
-    Ok(people.find(&complete(PLATFORM, written.trim()))?)
+    match people.find(&complete(PLATFORM, written.trim())) {
+        Err(NotFound::Nobody(name)) => {
+            let known: Vec<_> = people.people().take(NAMED).map(|person| person.name.as_str()).collect();
+            let known = if known.is_empty() { "nobody yet".to_owned() } else { known.join(", ") };
+            Ok(refuse(format!("nobody called \"{name}\" is known. Known people: {known}"))?)
+        }
+        found => Ok(found?),
+    }
 }

@@ -8,6 +8,7 @@ use anyhow::Context;
 use crate::cli::Globals;
 use crate::config;
 use crate::config::Config;
+use kernel::commands::refuse;
 use kernel::config::Sources;
 use kernel::network;
 use kernel::persona::roster::Roster;
@@ -41,6 +42,9 @@ pub(super) fn read_config_with(file: Option<PathBuf>, key: &str, value: String) 
 
 fn read_sources(file: Option<PathBuf>) -> anyhow::Result<Sources> {
     let dir = std::env::current_dir().context("this directory cannot be read")?;
+    if let Some(missing) = file.as_ref().filter(|file| !dir.join(file).exists()) {
+        refuse(format!("there is no file {}. --config takes a file with settings, such as teamroom.toml", missing.display()))?;
+    }
     Ok(Sources::from_process(dir, file)?)
 }
 

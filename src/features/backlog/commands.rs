@@ -170,7 +170,7 @@ async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
     let limit = call.arguments.find_u32("limit").unwrap_or(shown);
     let query = ListQuery { status: call.arguments.find_text("status"), owner: call.arguments.find_text("owner"), limit };
     let listed = backlog.list(&query, &Asker::of(call)).await.map_err(explain)?;
-    let view = listed.view();
+    let view = ListView { is_whole: call.caller.is_command_line(), ..listed.view() };
     let mut text = render_list(&view, backlog.roster());
     if let Some(url) = backlog.kanban() {
         let _ = write!(text, "\n\nKanban page: {url}");
@@ -179,9 +179,17 @@ async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
     Ok(CommandReply::private(text).with_data(data.collect()))
 }
 
-fn describe_listed(item: &WorkItem, view: &ListView<'_>) -> Value {
+/// An item as JSON, in the style of missions and boards: with its short id, the reason of its end, and its cost in dollars.
+pub(super) fn describe(item: &WorkItem) -> Value {
     let mut data = json!(item);
     data["short"] = item.short_id().into();
+    data["reason"] = item.outcome.as_deref().filter(|_| item.status.is_over()).into();
+    data["cost"] = item.cost.dollars().into();
+    data
+}
+
+fn describe_listed(item: &WorkItem, view: &ListView<'_>) -> Value {
+    let mut data = describe(item);
     data["owner_paused"] = view.is_held_up(item).into();
     data
 }
@@ -213,14 +221,14 @@ async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRep
     if let Some(Wait::Duplicate { of, what }) = &item.wait {
         let like = Medium::Chat.line(&format!("\"{what}\" (#{})", short_id(of)));
         let text = format!("Not added yet: this looks like {like}. Use the buttons below to add it anyway.");
-        return Ok(CommandReply::private(text).with_data(json!({ "item": item })));
+        return Ok(CommandReply::private(text).with_data(json!({ "item": describe(&item) })));
     }
     let owner = Medium::Chat.line_within(name_of_owner(&item.owner, backlog.roster()), 40);
     let due = item.due.map_or(String::new(), |due| format!(", due {}", show_time(due, backlog.zone())));
     let pause = describe_pause(backlog.store(), &item.owner, backlog.roster()).await?;
     let pause = pause.map_or(String::new(), |pause| format!(". {pause}"));
     let text = format!("{} added for {owner}{due}: {}{pause}", call.caller.subject(), line(&item));
-    Ok(CommandReply::public(text).with_data(json!({ "item": item })))
+    Ok(CommandReply::public(text).with_data(json!({ "item": describe(&item) })))
 }
 
 async fn answer(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -232,13 +240,13 @@ async fn run(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRep
     let item = backlog.run(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
     let waits = item.wait.as_ref().map_or(String::new(), |wait| format!(" It waits {}.", wait.describe()));
     let text = format!("{} moved this to the top: {}.{waits}", call.caller.subject(), line(&item));
-    Ok(CommandReply::public(text).with_data(json!({ "item": item })))
+    Ok(CommandReply::public(text).with_data(json!({ "item": describe(&item) })))
 }
 
 async fn retry(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let item = backlog.retry(call.arguments.get_text("id")?, call.arguments.find_text("why"), &Asker::of(call)).await.map_err(explain)?;
     let text = format!("{} restarted {}", call.caller.subject(), line(&item));
-    Ok(CommandReply::public(text).with_data(json!({ "item": item })))
+    Ok(CommandReply::public(text).with_data(json!({ "item": describe(&item) })))
 }
 
 async fn cancel(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -246,15 +254,15 @@ async fn cancel(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<Command
     let done = backlog.cancel(call.arguments.get_text("id")?, is_sure(&call.arguments), &asker).await.map_err(explain)?;
     let reply = tell_cancelled(&call.caller.subject(), &done, &asker);
     Ok(match done {
-        Cancelling::Ended(ended) => reply.with_data(json!({ "item": ended.item, "failed": ended.failed })),
-        Cancelling::Asked(item) => reply.with_data(json!({ "item": item, "asked": true })),
+        Cancelling::Ended(ended) => reply.with_data(json!({ "item": describe(&ended.item), "failed": ended.failed })),
+        Cancelling::Asked(item) => reply.with_data(json!({ "item": describe(&item), "asked": true })),
     })
 }
 
 async fn restore(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let back = backlog.restore(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
     let text = tell_restored(&call.caller.subject(), &back);
-    Ok(CommandReply::public(text).with_data(json!({ "items": back })))
+    Ok(CommandReply::public(text).with_data(json!({ "items": back.iter().map(describe).collect::<Vec<_>>() })))
 }
 
 async fn edit(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -274,7 +282,7 @@ async fn edit(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
     };
     let item = backlog.edit(call.arguments.get_text("id")?, &changes, &Asker::of(call)).await.map_err(explain)?;
     let text = format!("{} changed an item: {}", call.caller.subject(), line(&item));
-    Ok(CommandReply::public(text).with_data(json!({ "item": item })))
+    Ok(CommandReply::public(text).with_data(json!({ "item": describe(&item) })))
 }
 
 async fn press(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -390,7 +398,8 @@ fn describe_sheet(details: &ItemDetails) -> Value {
     let tools: Value =
         details.usage.calls.iter().map(|(tool, (calls, failed))| (tool.clone(), json!({"calls": calls, "failed": failed}))).collect();
     json!({
-        "item": details.item, "needs": details.needs, "parent": details.parent, "events": events, "journal": journal,
+        "item": describe(&details.item), "needs": details.needs.iter().map(describe).collect::<Vec<_>>(),
+        "parent": details.parent.as_ref().map(describe), "events": events, "journal": journal,
         "product": details.product, "reviews": details.reviews, "approvals": details.approvals, "files": details.artefacts,
         "seconds": details.usage.time.num_seconds(), "tools": tools,
     })

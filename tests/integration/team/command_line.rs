@@ -13,7 +13,7 @@ use teamroom::store::Store;
 
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_one_store!(a_team_that_runs_obeys_the_command_line, commands_tell_programs_what_they_tell_people,);
+on_one_store!(a_team_that_runs_obeys_the_command_line, commands_tell_programs_what_they_tell_people, shells_complete_names_and_ids,);
 
 fn channel(id: &str, name: &str, place: Place) -> Channel {
     Channel { id: id.into(), name: name.into(), place, private: false, shared: false }
@@ -136,13 +136,96 @@ fn the_database_of_the_sandbox_is_found() {
     assert!(list(&["team", "list", "--sandbox"]).contains("(paused)"));
 }
 
+/// What a shell offers after these words, of which the last one is being typed.
+fn complete(dir: &Path, database: Option<&str>, words: &[&str]) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
+    command.args(["--", "teamroom"]).args(words).current_dir(dir).env_clear();
+    command.env("COMPLETE", "bash").env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+    if let Some(database) = database {
+        command.env("DATABASE_URL", database);
+    }
+    let output = command.output().expect("the binary runs");
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).lines().map(|line| line.trim().to_owned()).collect()
+}
+
 #[test]
 fn shells_complete_the_commands_of_the_team() {
     let dir = tempfile::tempdir().expect("a directory");
     for shell in ["bash", "zsh", "fish"] {
         let script = teamroom(dir.path(), None, &["completions", shell]).expect("a script");
-        for word in ["backlog", "schedule", "until-idle", "this-week", "completions"] {
-            assert!(script.contains(word), "{word} is missing for {shell}");
-        }
+        assert!(script.contains("COMPLETE") && script.contains("teamroom"), "{script}");
     }
+    for (words, offered) in [
+        (&["back"][..], "backlog"),
+        (&["backlog", "wa"], "watch"),
+        (&["backlog", "watch", "--until"], "--until-idle"),
+        (&["costs", "--since", ""], "week"),
+        (&["team", "show", "ke"], "kelly"),
+    ] {
+        let found = complete(dir.path(), None, words);
+        assert!(found.iter().any(|word| word == offered), "{words:?}: {found:?}");
+    }
+    assert!(complete(dir.path(), None, &["backlog", "show", ""]).is_empty());
+    assert_eq!(std::fs::read_dir(dir.path()).expect("the directory").count(), 0, "a look creates nothing");
+}
+
+async fn shells_complete_names_and_ids(backing: Backing) {
+    let team = Wanted::on(backing).without_app().start().await;
+    let item = json_of(&team, &["backlog", "add", "Check the login", "--owner", "vince"])["item"]["id"].as_str().expect("an id").to_owned();
+    let short = &item[item.len() - 6..];
+    let memory = json_of(&team, &["memory", "teach", "We deploy on Thursdays"])["id"].as_str().expect("an id").to_owned();
+    say(&team, &["schedule", "add", "news", "0 9 * * 1-5", "post: Good morning", "--channel", "4711"]);
+    let offered = |words: &[&str]| complete(team.dir.path(), Some(team.config.database_url.expose_secret()), words);
+    for (words, expected) in [
+        (&["backlog", "show", ""][..], short),
+        (&["backlog", "show", &short[..3]], short),
+        (&["trace", &short[..3]], short),
+        (&["backlog", "add", "x", "--needs", ""], short),
+        (&["team", "pause", "vi"], "vince"),
+        (&["backlog", "list", "--owner", "Vi"], "Vince"),
+        (&["memory", "show", ""], &memory),
+        (&["schedule", "pause", "ne"], "news"),
+        (&["ask", "--persona", "Ke"], "Kelly"),
+    ] {
+        let found = offered(words);
+        assert!(found.iter().any(|word| word == expected), "{words:?}: {found:?}");
+    }
+    assert!(offered(&["backlog", "show", "zzzzzz"]).is_empty());
+}
+
+/// The exit code and the error of a command.
+fn fail(dir: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_teamroom")).args(args).current_dir(dir).env_clear().output().expect("the binary runs");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_wrong_value_is_told_with_what_is_allowed_also_without_a_database() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (args, allowed) in [
+        (&["costs", "--since", "ever"][..], "today, week, month"),
+        (&["costs", "--raise", "much"], "a number from 0.01 to 1000"),
+        (&["backlog", "list", "--limit", "0"], "a whole number from 1 to 100000"),
+        (&["report", "show", "someday"], "Write it like 20"),
+        (&["completions", "tcsh"], "bash"),
+        (&["ask", "--persona", "nobody", "hello"], "The team: "),
+        (&["sandbox", "--port", "x"], "invalid digit"),
+        (&["sandbox", "--slack", "--terminal"], "Leave out --slack"),
+        (&["nonsense"], "unrecognized subcommand"),
+    ] {
+        let (code, told) = fail(dir.path(), args);
+        assert!(code == Some(2) && told.contains(allowed), "{args:?}: {code:?} {told}");
+    }
+}
+
+#[test]
+fn a_sandbox_is_not_deleted_without_a_yes() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let database = dir.path().join(".teamroom/sandbox/teamroom.db");
+    std::fs::create_dir_all(database.parent().expect("a folder")).expect("made");
+    std::fs::write(&database, "precious").expect("written");
+    let (code, told) = fail(dir.path(), &["sandbox", "--reset"]);
+    assert!(code == Some(2) && told.contains("Add --yes to delete everything that was said and done in "), "{code:?} {told}");
+    assert_eq!(std::fs::read_to_string(&database).expect("it is there"), "precious");
 }

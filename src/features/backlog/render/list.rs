@@ -33,6 +33,8 @@ pub struct ListView<'a> {
     pub paused: &'a [PersonaSlug],
     /// The team's zone, for dates.
     pub zone: Tz,
+    /// The table is fitted to a terminal later, so its cells are not cut here.
+    pub is_whole: bool,
 }
 
 /// A line with totals, then a table.
@@ -52,13 +54,13 @@ pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
         return text;
     }
     text.push_str("\n| id | what | owner | status | when |\n| --- | --- | --- | --- | --- |\n");
+    let fit = |text: &str, most: usize| Medium::Chat.cell(&if view.is_whole { flatten(text) } else { shorten(text, most) });
     for item in view.items {
         let cells = [
             item.short_id().to_owned(),
-            Medium::Chat.cell(&shorten(&item.what, WHAT)),
-            Medium::Chat.cell(&shorten(labels::name_of_owner(&item.owner, roster), OWNER))
-                + if view.is_held_up(item) { " (paused)" } else { "" },
-            Medium::Chat.cell(&shorten(&stands(item), STATUS)),
+            fit(&item.what, WHAT),
+            fit(labels::name_of_owner(&item.owner, roster), OWNER) + if view.is_held_up(item) { " (paused)" } else { "" },
+            fit(&stands(item), STATUS),
             item.due.map_or_else(|| labels::urgency(item.urgency), |due| format!("due {}", labels::day(due, view.zone))),
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
@@ -163,6 +165,7 @@ mod tests {
             waiting: &asked,
             paused: &[],
             zone: Tz::Europe__Berlin,
+            is_whole: false,
         };
         insta::assert_snapshot!(align_tables(&render_list(&view, &kernel::testing::roster::roster())));
     }
@@ -173,7 +176,15 @@ mod tests {
         let ready = WorkItem { owner: vince.clone(), status: WorkStatus::Ready, ..sample::item() };
         let items = [ready.clone(), WorkItem { owner: vince, ..sample::done() }];
         let roster = kernel::testing::roster::roster();
-        let view = ListView { items: &items, counts: &[(WorkStatus::Ready, 1)], more: false, waiting: &[], paused: &[], zone: Tz::UTC };
+        let view = ListView {
+            items: &items,
+            counts: &[(WorkStatus::Ready, 1)],
+            more: false,
+            waiting: &[],
+            paused: &[],
+            zone: Tz::UTC,
+            is_whole: false,
+        };
         assert!(!render_list(&view, &roster).contains("paused"));
         let paused = ["vince".into(), "kelly".into()];
         let text = render_list(&ListView { paused: &paused, ..view }, &roster);
@@ -185,7 +196,7 @@ mod tests {
     #[test]
     fn an_empty_backlog_says_how_it_is_filled() {
         let roster = kernel::testing::roster::roster();
-        let empty = ListView { items: &[], counts: &[], more: false, waiting: &[], paused: &[], zone: Tz::UTC };
+        let empty = ListView { items: &[], counts: &[], more: false, waiting: &[], paused: &[], zone: Tz::UTC, is_whole: false };
         assert!(render_list(&empty, &roster).contains("/backlog add"));
         let filtered = ListView { counts: &[(WorkStatus::Done, 2)], ..empty };
         assert_eq!(render_list(&filtered, &roster), "The backlog: 2 done.\nNothing is open.");
@@ -204,7 +215,7 @@ mod tests {
         };
         let items = vec![item; 15];
         let counts = [(WorkStatus::New, 10_000), (WorkStatus::InProgress, 3), (WorkStatus::InReview, 1), (WorkStatus::Waiting, 20)];
-        let view = ListView { items: &items, counts: &counts, more: true, waiting: &[], paused: &[], zone: Tz::UTC };
+        let view = ListView { items: &items, counts: &counts, more: true, waiting: &[], paused: &[], zone: Tz::UTC, is_whole: false };
         let text = align_tables(&render_list(&view, &kernel::testing::roster::roster()));
         assert!(TextFormat::plain(2000).fits(&text), "{} characters", text.chars().count());
     }

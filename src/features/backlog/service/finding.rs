@@ -70,6 +70,7 @@ impl Listed {
             waiting: &self.waiting,
             paused: &self.paused,
             zone: self.zone,
+            is_whole: false,
         }
     }
 }

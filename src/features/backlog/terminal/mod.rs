@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::json;
 
-use crate::features::backlog::commands::explain;
+use crate::features::backlog::commands::{describe, explain};
 use crate::features::backlog::model::ItemDraft;
 use crate::features::backlog::service::{AskedIn, Asker, Backlog};
 use crate::features::{Shown, TerminalCommand};
@@ -85,7 +85,7 @@ where
 async fn add_file(backlog: &Backlog, file: &Path) -> anyhow::Result<CommandReply> {
     let items = backlog.add_all(&read_file(file)?, &Asker::CommandLine, AskedIn::default()).await.map_err(explain)?;
     let text = if items.len() == 1 { "Added 1 item.".to_owned() } else { format!("Added {} items.", items.len()) };
-    Ok(CommandReply::private(text).with_data(json!({ "items": items })))
+    Ok(CommandReply::private(text).with_data(json!({ "items": items.iter().map(describe).collect::<Vec<_>>() })))
 }
 
 async fn save_files(backlog: &Backlog, id: &str, folder: &Path) -> anyhow::Result<CommandReply> {

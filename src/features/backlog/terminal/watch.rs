@@ -7,6 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
+use crate::features::backlog::commands::describe;
 use crate::features::backlog::model::{Wait, WorkItem, WorkStatus};
 use crate::features::backlog::render::{describe_change, name_of_owner};
 use crate::features::backlog::service::Backlog;
@@ -83,7 +84,7 @@ async fn follow(backlog: &Backlog, until_idle: bool, as_json: bool) -> anyhow::R
 
 fn print(backlog: &Backlog, item: &WorkItem, from: Option<WorkStatus>, to: WorkStatus, at: DateTime<Utc>, as_json: bool) {
     if as_json {
-        print_line!("{}", json!({"at": at, "from": from, "to": to, "item": item}));
+        print_line!("{}", json!({"at": at, "from": from, "to": to, "item": describe(item)}));
         return;
     }
     let owner = name_of_owner(&item.owner, backlog.roster());

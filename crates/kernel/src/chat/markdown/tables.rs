@@ -10,6 +10,9 @@ use crate::chat::text::{Plain, render};
 /// The fewest columns that a cut cell keeps.
 const NARROWEST: usize = 6;
 
+/// A column of at most this width, such as a name or a date, is cut only if the others have no room.
+const SHORT: usize = 20;
+
 /// Replaces Markdown tables with aligned code blocks, because chat platforms do not render tables.
 pub fn align_tables(text: &str) -> String {
     align_tables_within(text, usize::MAX)
@@ -67,13 +70,26 @@ fn fit(rows: &mut [Vec<String>], alignments: &[CellAlignment], width: usize) {
         (0..alignments.len()).map(|column| rows.iter().map(|row| row[column].width()).max().unwrap_or_default()).collect();
     // A bar and two spaces for each column, and the last bar.
     let room = width.saturating_sub(3 * alignments.len() + 1);
-    let is_text = |column: usize| alignments[column] != CellAlignment::Right;
-    let fitted = |column: usize, limit: usize| if is_text(column) { widths[column].min(limit) } else { widths[column] };
-    let needs = |limit: usize| (0..widths.len()).map(|column| fitted(column, limit)).sum::<usize>();
     let widest = widths.iter().copied().max().unwrap_or_default();
-    let limit = (NARROWEST..=widest).rev().find(|limit| needs(*limit) <= room).unwrap_or(NARROWEST);
+    let is_text = |column: usize| alignments[column] != CellAlignment::Right;
+    let is_long = |column: usize| is_text(column) && widths[column] > SHORT;
+    // The largest limit with which the columns that are cut leave room for all.
+    let limit_of = |is_cut: &dyn Fn(usize) -> bool| {
+        let needs = |limit: usize| {
+            let fitted = |(column, width): (usize, &usize)| if is_cut(column) { (*width).min(limit) } else { *width };
+            widths.iter().enumerate().map(fitted).sum::<usize>()
+        };
+        (NARROWEST..=widest).rev().find(|limit| needs(*limit) <= room)
+    };
+    let limits: Vec<usize> = match limit_of(&is_long).filter(|limit| *limit >= 2 * NARROWEST) {
+        Some(limit) => (0..widths.len()).map(|column| if is_long(column) { limit } else { usize::MAX }).collect(),
+        None => {
+            let limit = limit_of(&is_text).unwrap_or(NARROWEST);
+            (0..widths.len()).map(|column| if is_text(column) { limit } else { usize::MAX }).collect()
+        }
+    };
     for row in rows {
-        row.iter_mut().enumerate().filter(|(column, _)| is_text(*column)).for_each(|(_, cell)| cut(cell, limit));
+        row.iter_mut().zip(&limits).for_each(|(cell, limit)| cut(cell, *limit));
     }
 }
 
@@ -177,6 +193,10 @@ mod tests {
         assert_eq!(widths, [40, 40, 40]);
         assert!(aligned.contains("| a1b2c3 | Measure how… | $12,000.00 |"), "{aligned}");
         assert_eq!(align_tables_within(text, 200), align_tables(text));
+        // Names and dates stay whole.
+        let jobs = "| job | does | next |\n|---|---|---|\n| settle-predictions | settle what was predicted long ago | Mon 30 Nov 09:00 |";
+        let aligned = align_tables_within(jobs, 60);
+        assert!(aligned.contains("| settle-predictions | settle what was…") && aligned.contains("| Mon 30 Nov 09:00 |"), "{aligned}");
         // Wide characters take two columns. What has no room at all keeps a few characters.
         assert!(align_tables_within("| a |\n|---|\n| 十二十二十二十二 |", 12).contains("| 十二十… |"));
         assert!(align_tables_within("| a | b |\n|---|---|\n| one long text | one long text |", 5).contains("| one l… | one l… |"));
