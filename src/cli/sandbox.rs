@@ -13,8 +13,9 @@ use crate::adapters::http::settings::ServerSettings;
 use crate::app::{App, Reload, Setting, shutdown, telemetry};
 use crate::cli::sandbox_ports::{self, Ports};
 use crate::cli::sandbox_server::{LocalServer, ServerOptions};
-use crate::cli::setting;
+use crate::cli::{confirm, setting};
 use crate::config::Config;
+use kernel::commands::refuse;
 use kernel::llm::nearby::{SERVERS, find_server};
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
@@ -43,9 +44,12 @@ pub(super) struct Args {
     /// The port on 127.0.0.1; 0 takes any. By default that of the last start, at first 4800 (for Slack 4801), or any if that is taken.
     #[arg(long)]
     port: Option<u16>,
-    /// Forget everything that was said and done there.
+    /// Delete everything that was said and done there, before the start. Asks first.
     #[arg(long)]
     reset: bool,
+    /// Do not ask before `--reset`.
+    #[arg(long, requires = "reset")]
+    yes: bool,
     /// Print one line of JSON once every identity is ready: page, api, channels, people, personas, models, backlog, metrics; on Discord gateway and guild too, on Slack team.
     #[arg(long)]
     json: bool,
@@ -70,10 +74,12 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        !(args.slack && args.terminal),
-        "--terminal works with the local Discord only. Leave out --slack, or leave out --terminal and open the page in a browser"
-    );
+    if args.slack && args.terminal {
+        refuse("--terminal works with the local Discord only. Leave out --slack, or leave out --terminal and open the page in a browser")?;
+    }
+    if args.reset && !args.yes && holds_something(&args.dir) {
+        confirm::ask(&format!("delete everything that was said and done in {}", args.dir.display()))?;
+    }
     let mut setting = read(file.clone(), &args, setting::read_roster)?;
     let _telemetry = telemetry::start(&setting.config.server, open_log(&args)?)?;
     let mut ports = Ports::read(&args.dir);
@@ -216,6 +222,11 @@ fn quieten(server: &mut ServerSettings) {
     if server.listen == default.listen {
         server.listen = Some(ANY);
     }
+}
+
+/// Whether a chat server or a team kept something in a sandbox's folder.
+fn holds_something(dir: &Path) -> bool {
+    ["server", "teamroom.db"].into_iter().any(|name| dir.join(name).exists())
 }
 
 /// Removes the team's database of the sandbox. A database elsewhere is kept, because it may hold other data.
