@@ -274,7 +274,7 @@ impl App {
         };
         let changed = async {
             match reload {
-                Some(reload) => reload.changed(|text| self.tell_operators(text)).await,
+                Some(reload) => reload.changed(|text| self.conversation.refuse_change(text)).await,
                 None => std::future::pending().await,
             }
         };

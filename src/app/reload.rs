@@ -137,14 +137,15 @@ impl App {
             let Some(started) = started else { return Ok(()) };
             app = started;
             let files = changed.join(", ");
-            let text = if let Some(error) = error {
-                format!("The team cannot start with the new settings ({files}), so it keeps the ones it had.\n{error:#}")
+            if let Some(error) = error {
+                let why = format!("The team cannot start with the new settings ({files}), so it keeps the ones it had.\n{error:#}");
+                app.conversation.refuse_change(why);
             } else {
                 tracing::info!(files, "settings, personas and skills were reloaded");
                 reload.take_over(setting);
-                std::iter::once(format!("Reloaded {files}.")).chain(app.faults.iter().cloned()).collect::<Vec<_>>().join("\n")
-            };
-            app.tell_operators(text);
+                let lines = std::iter::once(format!("Reloaded {files}.")).chain(app.faults.iter().cloned());
+                app.tell_operators(lines.collect::<Vec<_>>().join("\n"));
+            }
         }
     }
 }

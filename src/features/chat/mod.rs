@@ -40,7 +40,7 @@ pub mod settings;
 pub mod store;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -103,6 +103,8 @@ struct Inner {
     gaps: Gaps,
     marks: Marks,
     early: EarlyChanges,
+    /// Why the last change of settings or persona files is not used.
+    refused_change: Mutex<Option<String>>,
 }
 
 /// A running turn, with what is needed to stop it.
@@ -127,8 +129,19 @@ impl Conversation {
             gaps: Gaps::new(&known),
             marks: Marks::new(&known),
             early: EarlyChanges::default(),
+            refused_change: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Tells the operators why changed settings or files are not used. The status says it until they are mended.
+    pub fn refuse_change(&self, why: String) {
+        *self.inner.refused_change.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.clone());
+        self.tell_operators_soon(why.clone(), why);
+    }
+
+    pub(in crate::features::chat) fn find_refused_change(&self) -> Option<String> {
+        self.inner.refused_change.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Handles one platform event. An error affects this event only.

@@ -1,11 +1,13 @@
 //! `/remind`, `teamroom remind` and the buttons below reminders.
 
+use std::fmt::Write as _;
+
 use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
 use super::button::{DateButton, RemindButton};
 use super::model::Reminder;
-use super::render::{render_cancelled, render_list, render_set, render_snoozed};
+use super::render::{render_cancelled, render_list, render_set, render_snoozed, render_undelivered};
 use super::request::ForWhom;
 use super::service::{Asked, Asker, RemindError, Reminders};
 use crate::features::schedule::get_channel;
@@ -90,17 +92,30 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
 }
 
 async fn list(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let mut listed = reminders.list(&Asker::of(call)).await.map_err(explain)?;
+    let asker = Asker::of(call);
+    let mut listed = reminders.list(&asker).await.map_err(explain)?;
+    let mut undelivered = reminders.list_undelivered(&asker).await.map_err(explain)?;
     if call.caller.is_command_line() {
-        hide_private(reminders, &mut listed).await?;
+        hide_private(reminders, listed.iter_mut().chain(undelivered.iter_mut().map(|(reminder, _)| reminder))).await?;
     }
-    Ok(CommandReply::private(render_list(&listed, reminders.now())).with_data(listed.iter().map(describe).collect()))
+    let now = reminders.now();
+    let mut text = render_list(&listed, now, call.caller.is_command_line());
+    if !undelivered.is_empty() {
+        let _ = write!(text, "\n\n{}", render_undelivered(&undelivered, now));
+    }
+    let lost = undelivered.iter().map(|(reminder, why)| {
+        let mut data = describe(reminder);
+        data["not_delivered"] = why.as_str().into();
+        data
+    });
+    let data = listed.iter().filter(|reminder| undelivered.iter().all(|(lost, _)| lost.id != reminder.id)).map(describe).chain(lost);
+    Ok(CommandReply::private(text).with_data(data.collect()))
 }
 
 /// For the command line alone, so what people asked for in private channels is not shown.
 async fn complete(reminders: &Reminders, typed: &str) -> Vec<Suggestion> {
     let mut listed = reminders.list(&Asker::at_terminal()).await.unwrap_or_default();
-    if hide_private(reminders, &mut listed).await.is_err() {
+    if hide_private(reminders, listed.iter_mut()).await.is_err() {
         return Vec::new();
     }
     let fits = listed.iter().filter(|reminder| reminder.short_id().starts_with(typed));
@@ -109,10 +124,10 @@ async fn complete(reminders: &Reminders, typed: &str) -> Vec<Suggestion> {
 }
 
 /// At the command line, who reads is not known. What people asked for in a private channel is shown by the channel's name alone.
-async fn hide_private(reminders: &Reminders, listed: &mut [Reminder]) -> anyhow::Result<()> {
+async fn hide_private(reminders: &Reminders, listed: impl Iterator<Item = &mut Reminder>) -> anyhow::Result<()> {
     let seen: Vec<Channel> = reminders.store().list_channels().await?.into_iter().map(|seen| seen.channel).collect();
     // What was set at the command line was never private.
-    for reminder in listed.iter_mut().filter(|reminder| reminder.by.is_some()) {
+    for reminder in listed.filter(|reminder| reminder.by.is_some()) {
         let channel = seen.iter().find(|channel| channel.id == reminder.channel);
         if channel.is_none_or(|channel| channel.private) {
             let name = channel.map_or("", |channel| channel.name.as_str());

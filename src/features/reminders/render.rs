@@ -136,8 +136,8 @@ pub fn render_settled(reminder: &Reminder, now: DateTime<Utc>) -> String {
     }
 }
 
-/// The reminders that wait, as a Markdown table.
-pub fn render_list(reminders: &[Reminder], now: DateTime<Utc>) -> String {
+/// The reminders that wait, as a Markdown table. For a terminal, which fits the table to its width, their texts are whole.
+pub fn render_list(reminders: &[Reminder], now: DateTime<Utc>, is_whole: bool) -> String {
     if reminders.is_empty() {
         return "No reminders here. Add one with `/remind new`, or write \"remind me tomorrow at 9 to pay the bill\".".to_owned();
     }
@@ -148,8 +148,22 @@ pub fn render_list(reminders: &[Reminder], now: DateTime<Utc>) -> String {
             Some(repetition) => format!("{}, next on {next}", render_repeat(repetition, reminder.zone)),
             None => next,
         };
-        let (whom, what) = (Medium::Chat.cell(&reminder.whom.name), Medium::Chat.cell(&shorten(&reminder.what, LISTED)));
+        let (whom, what) =
+            (Medium::Chat.cell(&reminder.whom.name), Medium::Chat.cell(&shorten(&reminder.what, if is_whole { WHAT } else { LISTED })));
         writeln!(text, "| {} | {when} | {whom} | {what} |", reminder.short_id()).expect("a String takes everything");
+    }
+    text
+}
+
+/// Reminders that reached nobody, below the list. `which` is how the command line or a chat names one.
+pub fn render_undelivered(undelivered: &[(Reminder, String)], now: DateTime<Utc>) -> String {
+    let mut text = String::from("Not delivered:\n");
+    for (reminder, why) in undelivered {
+        let (id, whom, due) = (reminder.short_id(), name(&reminder.whom), time(reminder.due, now, reminder.zone));
+        let (what, why) = (Medium::Chat.line_within(&reminder.what, LISTED), Medium::Chat.line_within(why, LISTED));
+        let due = if reminder.state == ReminderState::Told { format!(", due on {due}") } else { String::new() };
+        writeln!(text, "- {id} for {whom}: {what}{due} ({why}). `/remind snooze which:{id}` tells it again.")
+            .expect("a String takes everything");
     }
     text
 }
@@ -243,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_list_has_a_row_for_each() {
-        let list = render_list(&[sample(), weekly()], utc(NOW));
+        let list = render_list(&[sample(), weekly()], utc(NOW), false);
         let rows: Vec<_> = list.lines().skip(2).collect();
         assert_eq!(
             rows,

@@ -9,6 +9,7 @@ use teamroom::features::reminders::model::{Person, Reminder, ReminderState};
 use teamroom::store::Store;
 
 use super::stage::{HERE, Stage, quiet};
+use crate::support::command::{invoke, sub_command, text};
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, eventually, on_both_stores, on_one_store};
@@ -19,6 +20,7 @@ on_one_store!(
     a_reminder_of_a_thread_that_is_gone_comes_in_its_channel,
     who_asked_hears_that_the_other_one_cannot_be_reached,
     without_direct_messages_a_channel_says_that_there_is_a_reminder,
+    a_reminder_that_reaches_nobody_is_told_where_people_look,
 );
 
 const GONE: &str = "I could not post this in #general: it is gone or closed to me.";
@@ -112,6 +114,25 @@ async fn without_direct_messages_a_channel_says_that_there_is_a_reminder(backing
     eventually("it is said in another channel", || async { said().await.is_some() }).await;
     let said = said().await.expect("it is there");
     assert!(!said.text.contains("call") && stage.has_buttons_in("ops", &said).await, "{}", said.text);
+}
+
+async fn a_reminder_that_reaches_nobody_is_told_where_people_look(backing: Backing) {
+    let stage = Stage::start(backing).await;
+    stage.answer_to("remind me tomorrow at 9 to call").await;
+    let status = async || text(&invoke(&stage.team, HERE, "status", json!([])).await).to_owned();
+    assert!(!status().await.contains("Not delivered"));
+    close(&stage.team, HERE);
+    shut(&stage.team, 0);
+    stage.jump("2026-11-25T08:00:05Z");
+    let lost = || async { count(&stage.team, "SELECT COUNT(*) FROM outbox WHERE state = 'failed'").await >= 2 };
+    eventually("everything failed", lost).await;
+    let status = status().await;
+    assert!(status.contains("Not delivered: a message of Kelly for Ann"), "{status}");
+    assert!(status.contains(": call"), "{status}");
+    let listed = invoke(&stage.team, HERE, "remind", sub_command("list", &[])).await;
+    let listed = text(&listed);
+    let row = listed.lines().find(|line| line.contains("for Ann: call, due on Wed 25 Nov at 09:00 CET")).expect(listed);
+    assert!(row.ends_with(" tells it again."), "{row}");
 }
 
 async fn killed_before_the_other_place_is_stored(backing: Backing) {

@@ -6,11 +6,13 @@ use std::fmt::Write as _;
 use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
+use crate::features::chat::Conversation;
 use crate::features::chat::commands::ChatCommands;
 use kernel::agent::halts::HaltScope;
 use kernel::chat::medium::Medium;
+use kernel::chat::outbound::Placement;
 use kernel::chat::outbox::HeldMessage;
-use kernel::chat::text::ChannelRef;
+use kernel::chat::text::{ChannelRef, Part, parts, plain};
 use kernel::chat::{IdentityState, IdentityStatus};
 use kernel::commands::{CommandCall, CommandReply};
 use kernel::ids::PersonaSlug;
@@ -22,6 +24,15 @@ use kernel::text::join_with_and;
 
 /// Maximum length of what is wrong in a file.
 const FAULT: usize = 300;
+
+/// How long a message that reached nobody is told, how many are read and shown, and how much of their text.
+const LOST_FOR: TimeDelta = TimeDelta::days(7);
+const LOST: u32 = 100;
+const LOST_SHOWN: usize = 5;
+const SAID: usize = 120;
+
+/// How many rows of the database that cannot be read are named.
+const UNREADABLE: usize = 10;
 
 /// The most held messages that are read for `/status`.
 const HELD: u32 = 100;
@@ -71,7 +82,13 @@ impl ChatCommands {
         for line in render_held(&self.roster, &held, count) {
             let _ = writeln!(text, "{line}");
         }
-        for fault in &self.faults {
+        let lost = self.list_lost(now).await?;
+        for line in &lost {
+            let _ = writeln!(text, "- Not delivered: {line}");
+        }
+        let refused = self.live.as_ref().and_then(Conversation::find_refused_change);
+        let faults: Vec<&String> = refused.iter().chain(&self.faults).collect();
+        for fault in &faults {
             let _ = writeln!(text, "- Needs a correction: {}", Medium::Chat.line_within(fault, FAULT));
         }
         let absent = match &self.agents {
@@ -100,8 +117,53 @@ impl ChatCommands {
         }
         Ok(CommandReply::private(text.trim()).with_data(json!({
             "identities": online, "models": models, "spent_today": { "dollars": spent.cost.dollars(), "tokens": spent.tokens },
-            "faults": self.faults, "waiting_to_be_sent": waiting, "halted": is_halted, "quiet_channels": quiet, "paused": paused,
+            "faults": faults, "not_delivered": lost, "waiting_to_be_sent": waiting, "halted": is_halted, "quiet_channels": quiet, "paused": paused,
         })))
+    }
+
+    /// What reached nobody lately: whose it was and what it said. What was meant for a private place is shown without its text.
+    async fn list_lost(&self, now: DateTime<Utc>) -> anyhow::Result<Vec<String>> {
+        let mut lines = Vec::new();
+        for lost in self.store.list_lost(now - LOST_FOR, LOST).await?.into_iter().take(LOST_SHOWN) {
+            let message = &lost.message;
+            let mut whose = Vec::new();
+            for person in &message.pings {
+                whose.extend(self.store.find_name(person).await?);
+            }
+            let whom = if whose.is_empty() { String::new() } else { format!(" for {}", Medium::Chat.line(&join_with_and(&whose))) };
+            let channels = self.store.list_channels().await?;
+            let is_public = channels.iter().any(|seen| seen.channel.id == message.channel && !seen.channel.private);
+            let said = match message.place {
+                Placement::Channel | Placement::Thread { .. } if is_public => {
+                    format!(
+                        " in {}: \"{}\"",
+                        ChannelRef(&message.channel),
+                        Medium::Chat.line_within(&self.with_names(&message.text).await?, SAID)
+                    )
+                }
+                _ => " in private".to_owned(),
+            };
+            let why = Medium::Chat.line_within(&lost.why, SAID);
+            let (name, at) = (self.roster.name_of(&message.persona), self.roster.show_time(lost.at));
+            lines.push(format!("a message of {name}{whom}{said}, {at} ({why})."));
+        }
+        Ok(lines)
+    }
+
+    /// The text with the names of people.
+    async fn with_names(&self, text: &str) -> anyhow::Result<String> {
+        let mut named = String::new();
+        for part in parts(text) {
+            match part {
+                Part::Markdown(markdown) => named.push_str(markdown),
+                Part::Mention(id) => {
+                    let name = self.store.find_name(&id).await?;
+                    named.push_str(&name.map_or_else(|| "somebody".to_owned(), |name| format!("@{name}")));
+                }
+                Part::Channel(_) => named.push_str("a channel"),
+            }
+        }
+        Ok(plain(&named))
     }
 
     pub(super) async fn list_team(&self) -> anyhow::Result<CommandReply> {

@@ -1,7 +1,8 @@
 //! Lists reminders, finds the one that somebody means, and snoozes or cancels it.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::features::reminders::button::RemindButton;
 use crate::features::reminders::model::{Reminder, ReminderState};
 use crate::features::reminders::render::{render_settled, what};
 use crate::features::reminders::service::{Asker, Reminders, Result, refused};
@@ -12,12 +13,31 @@ use kernel::ids::{ChannelId, ReminderId};
 const NAMED: usize = 5;
 const ASKED: usize = 60;
 
+/// How long a reminder that reached nobody is listed, and how many lost messages are looked at.
+const LOST_FOR: TimeDelta = TimeDelta::days(7);
+const LOST: u32 = 100;
+
 impl Reminders {
     /// The waiting reminders of where somebody asks.
     pub(in crate::features::reminders) async fn list(&self, asker: &Asker) -> Result<Vec<Reminder>> {
         let mut open = self.list_open(&asker.here).await?;
         open.retain(|reminder| reminder.state == ReminderState::Waiting);
         Ok(open)
+    }
+
+    /// Reminders whose time came lately and that reached nobody, each with the reason.
+    pub(in crate::features::reminders) async fn list_undelivered(&self, asker: &Asker) -> Result<Vec<(Reminder, String)>> {
+        let lost = self.store().list_lost(self.now() - LOST_FOR, LOST).await?;
+        let lost: Vec<(RemindButton, String)> = lost
+            .into_iter()
+            .filter_map(|lost| Some((lost.message.buttons.iter().find_map(|button| RemindButton::parse(&button.id))?, lost.why)))
+            .collect();
+        if lost.is_empty() {
+            return Ok(Vec::new());
+        }
+        let open = self.list_open(&asker.here).await?;
+        let why = |reminder: &Reminder| lost.iter().find(|(button, _)| is_of(button, reminder)).map(|(_, why)| why.clone());
+        Ok(open.into_iter().filter_map(|reminder| why(&reminder).map(|why| (reminder, why))).collect())
     }
 
     /// The reminders that are not over. Private ones are shown only in their own conversation, so not at the command line.
@@ -99,4 +119,10 @@ impl Reminders {
     ) -> Result<Result<Reminder, Reminder>> {
         self.change(reminder, |reminder| if reminder.round == round { change(reminder) } else { None }).await
     }
+}
+
+/// Whether the button is of the last time at which the reminder was told. A repeated one waits for its next time already.
+fn is_of(button: &RemindButton, reminder: &Reminder) -> bool {
+    let told = if reminder.state == ReminderState::Told { reminder.round } else { reminder.round - 1 };
+    button.reminder == reminder.id && button.round == told
 }

@@ -20,4 +20,4 @@ pub mod store;
 mod thread_name;
 
 pub use relay::{Obstacle, Relay, Undelivered};
-pub use store::{Delivery, HeldMessage, OutboxRow};
+pub use store::{Delivery, HeldMessage, LostMessage, OutboxRow};

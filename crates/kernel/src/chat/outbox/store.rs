@@ -1,11 +1,11 @@
 //! The outbox table.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use crate::chat::outbound::{DeliveryState, OutboundMessage, Posted};
+use crate::chat::outbound::{DeliveryState, OutboundMessage, Placement, Posted};
 use crate::chat::outbox::new_rows::{announce, announce_channels};
 use crate::chat::outbox::order::{Due, select_due};
 use crate::db::{Database, Document, Result, Transaction, Word, document, plain, sql};
@@ -41,6 +41,15 @@ pub struct HeldMessage {
     pub channel: ChannelId,
     /// The missing permission, in the platform's words.
     pub needs: String,
+}
+
+/// A message that reached nobody: neither it nor what was sent instead.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LostMessage {
+    pub message: OutboundMessage,
+    /// Why the last attempt failed.
+    pub why: String,
+    pub at: DateTime<Utc>,
 }
 
 /// The most waiting messages of a channel that are looked at. Later ones wait for their turn.
@@ -298,6 +307,18 @@ impl Database {
         Ok((held.collect(), count.cast_unsigned()))
     }
 
+    /// The messages since then that reached nobody, newest first. Changes of earlier messages and outdated ones do not count.
+    pub async fn list_lost(&self, since: DateTime<Utc>, limit: u32) -> Result<Vec<LostMessage>> {
+        let rows: Vec<OutboxColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM outbox WHERE state = 'failed' AND created_at >= $1 ORDER BY created_at DESC LIMIT $2",
+            since,
+            i64::from(limit)
+        )?;
+        Ok(find_lost(rows))
+    }
+
     /// Gives up a message, because of `why`, and adds what is sent instead, in one transaction. The channel continues with the next one.
     pub async fn record_failed(&self, message: &OutboundMessage, why: &str, at: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
@@ -354,6 +375,25 @@ impl Database {
         )?;
         Ok(row.map(|row| row.message.0))
     }
+}
+
+/// Of messages that failed, those for which everything that was sent instead failed too.
+fn find_lost(rows: Vec<OutboxColumns>) -> Vec<LostMessage> {
+    let chain = |message: &OutboundMessage| {
+        std::iter::successors(message.instead.as_deref(), |next| next.instead.as_deref()).map(|next| next.id.clone()).collect::<Vec<_>>()
+    };
+    let failed: HashMap<OutboxId, String> =
+        rows.iter().map(|row| (row.message.0.id.clone(), row.failure.clone().unwrap_or_default())).collect();
+    let instead: HashSet<OutboxId> = rows.iter().flat_map(|row| chain(&row.message.0)).collect();
+    let lost = rows.into_iter().filter_map(|row| {
+        let message = row.message.0;
+        let counts = message.until.is_none() && !matches!(message.place, Placement::Revision { .. }) && !instead.contains(&message.id);
+        let others = chain(&message);
+        let last = others.last().unwrap_or(&message.id);
+        let why = failed.get(last).filter(|_| counts && others.iter().all(|other| failed.contains_key(other)))?.clone();
+        Some(LostMessage { message, why, at: row.created_at })
+    });
+    lost.collect()
 }
 
 async fn find_row(transaction: &mut Transaction, message: &OutboxId) -> Result<bool> {
