@@ -225,11 +225,12 @@ impl Past {
             && self.has_embed_of(message)
     }
 
-    /// Files shown in an embed are not listed as attachments.
+    /// Files shown in an embed are not listed as attachments. Discord replaces or drops spaces and signs in names, and shortens them.
     fn has_files_of(&self, message: &OutboundMessage) -> bool {
-        let shown = message.card.as_ref().and_then(|card| card.image.as_deref());
-        let there = self.attachments.iter().map(|file| file.filename.as_str()).filter(|name| Some(*name) != shown);
-        there.eq(message.files.iter().map(|file| file.name.as_str()).filter(|name| Some(*name) != shown))
+        let shown = message.card.as_ref().and_then(|card| card.image.as_deref()).map(plain_name);
+        let listed = |name: &str| Some(plain_name(name)).filter(|name| Some(name) != shown.as_ref());
+        let there = self.attachments.iter().filter_map(|file| listed(&file.filename));
+        there.eq(message.files.iter().filter_map(|file| listed(&file.name)))
     }
 
     /// Compares only the title of our embed. Discord adds embeds for links in the text.
@@ -238,6 +239,14 @@ impl Past {
         self.embeds.iter().any(|past| past.title.as_deref().unwrap_or_default() == card.title)
     }
 }
+
+/// The part of a file name that Discord keeps as it is.
+fn plain_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    last.chars().filter(char::is_ascii_alphanumeric).take(PLAIN_NAME).collect()
+}
+
+const PLAIN_NAME: usize = 60;
 
 /// The smallest message id for this time.
 fn first_id_at(at: DateTime<Utc>) -> u64 {
@@ -249,7 +258,7 @@ fn first_id_at(at: DateTime<Utc>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernel::chat::outbound::OutboundKind;
+    use kernel::chat::outbound::{FileContent, OutboundFile, OutboundKind};
 
     fn row(text: &str) -> OutboundMessage {
         OutboundMessage {
@@ -282,6 +291,14 @@ mod tests {
         assert!(!said(json!({"message_reference": null})).is(&account, &message));
         assert!(!said(json!({"attachments": [{"filename": "a.md"}]})).is(&account, &message));
         assert!(!said(json!({"author": {"id": "43", "username": "vince"}})).is(&account, &message));
+        let mut with_file = row("hello");
+        let name = "Der Plan für März (2).md".to_owned();
+        with_file.files.push(OutboundFile { name, content: FileContent::Text("x".to_owned()) });
+        let file = |name: &str| said(json!({"attachments": [{"filename": name}]}));
+        for posted in ["Der Plan für März (2).md", "Der_Plan_für_März__2_.md", "Der_Plan_fr_Mrz_2.md"] {
+            assert!(file(posted).is(&account, &with_file), "{posted}");
+        }
+        assert!(!file("Der_Plan.md").is(&account, &with_file) && !said(json!({})).is(&account, &with_file));
         let webhook = |name: &str| PostedBy::Webhook { id: "42".to_owned(), name: name.to_owned() };
         assert!(said(json!({"message_reference": null})).is(&webhook("vince"), &message));
         assert!(!said(json!({"message_reference": null})).is(&webhook("Echo"), &message));
