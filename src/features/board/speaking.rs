@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::board::model::discussion::{Given, GivenComment};
 use crate::features::board::model::members::find_speaker;
-use crate::features::board::model::{Board, CommentKind, Discussion};
+use crate::features::board::model::{Board, CommentKind, Discussion, found};
 use crate::features::board::{Boards, prompts, read_material, render};
 use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{Contribution, Meeting, Participant, Seat};
@@ -137,7 +137,8 @@ impl Boards {
             return Err(RunError::Nothing);
         }
         let lines: Vec<&str> = reply.text.lines().filter(|line| !is_subtext(line) && *line != EXPLANATION).collect();
-        let comments = vec![GivenComment { kind: CommentKind::Detail, text: lines.join("\n").trim().to_owned(), answers: Vec::new() }];
+        let text = found::sort(&board.topic, &lines.join("\n"));
+        let comments = vec![GivenComment { kind: CommentKind::Detail, text, answers: Vec::new() }];
         Ok(self.contribute((meeting, seat), Given { comments, ..Given::default() }, None, None))
     }
 

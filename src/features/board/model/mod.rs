@@ -6,6 +6,7 @@ pub mod convergence;
 pub mod discussion;
 pub mod document;
 pub mod figures;
+pub mod found;
 pub mod members;
 pub mod money;
 
