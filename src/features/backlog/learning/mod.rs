@@ -127,6 +127,8 @@ fn one_line(text: &str, chars: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::features::backlog::model::Origin;
     use kernel::testing::feeds::now;
@@ -206,5 +208,31 @@ mod tests {
         assert!(!marked(&[read(false)]));
         let forged = WorkItem { what: "Look outside".into(), ..item() };
         assert!(!memory_of(&forged, &ItemEnd::Failed { why: "so" }, &[], now()).may_quote_outside(), "a word of the subject marks nothing");
+    }
+
+    proptest! {
+        /// Whatever a page dictates to the author, a reviewer or the critique: it waits for a person, or is not in what is remembered.
+        #[test]
+        fn nothing_that_a_page_dictated_is_remembered_without_a_person(
+            dictated in "[n-z]{4,9} [n-z]{4,9}",
+            before in prop::collection::vec(any::<bool>(), 0..4),
+            after in prop::collection::vec(any::<bool>(), 0..4),
+            by_person in any::<bool>(),
+        ) {
+            let read = |outside| JournalEntry::Returned { call: "1".into(), text: "x".into(), outside, status: CallStatus::Ok, trace: None };
+            let journal: Vec<JournalEntry> = before.into_iter().chain([true]).chain(after).map(read).collect();
+            let origin = if by_person { Origin::CommandLine } else { Origin::WorkItem("i".into()) };
+            let item = WorkItem { origin, ..item() };
+            let product = Product { questions: vec![dictated.clone()], ..product(&dictated, Some(&dictated)) };
+            let done = memory_of(&item, &ItemEnd::Done { product: Some(&product), evidence: &[] }, &journal, now());
+            let failed = memory_of(&item, &ItemEnd::Failed { why: &dictated }, &journal, now());
+            prop_assert!(done.held && done.may_quote_outside() && failed.held && failed.may_quote_outside());
+            let rejections = [format!("It compares prices {dictated}")];
+            let accepted = Accepted {
+                item: &item, product: Some(&product), evidence: &[], journal: &journal, parts: &[], rejections: &rejections, outside: true,
+            };
+            let approach = approach_of(&accepted, now());
+            prop_assert!(approach.is_none_or(|approach| approach.held || !approach.text.contains(&dictated)));
+        }
     }
 }
