@@ -30,8 +30,9 @@ async fn list_over(transaction: &mut Transaction, at: DateTime<Utc>, limit: u32)
     sql!(
         transaction.on(),
         fetch_all,
-        "SELECT DISTINCT work_items.id, work_items.run FROM events JOIN work_items ON work_items.id = events.subject
-         WHERE events.topic = 'item' AND events.at < $1 AND work_items.status IN ('done', 'failed', 'cancelled') AND work_items.updated_at < $1
+        // The old events come first. Items are kept for good, and the events of most old ones are gone.
+        "SELECT DISTINCT work_items.id, work_items.run FROM events CROSS JOIN work_items
+         WHERE work_items.id = events.subject AND events.topic = 'item' AND events.at < $1 AND work_items.status IN ('done', 'failed', 'cancelled') AND work_items.updated_at < $1
              AND NOT EXISTS (SELECT 1 FROM work_items whole WHERE whole.id = work_items.parent
                  AND whole.status NOT IN ('done', 'failed', 'cancelled'))
              AND NOT EXISTS (SELECT 1 FROM work_dependencies JOIN work_items others ON others.id = work_dependencies.item
