@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,11 +10,13 @@ use crate::features::backlog::requests::RequestListener;
 use crate::features::backlog::service::{self, Backlog};
 use crate::features::backlog::tools::{self, ADDING, TELLING};
 use crate::features::backlog::{Deps, Work, commands, store, terminal, workspaces};
+use crate::features::chat::commands::ItemTitles;
 use crate::features::chat::listener::Listener;
 use crate::features::{Feature, FeatureDeps, TerminalCommand, ToolDeps};
 use crate::store::Store;
 use kernel::commands::{Refused, Registry, Services};
 use kernel::db::StoreError;
+use kernel::ids::WorkItemId;
 use kernel::jobs::{JobHandler, RetentionRule};
 use kernel::people::Erasure;
 use kernel::repository::Repositories;
@@ -49,6 +52,11 @@ impl Feature for BacklogFeature {
             kanban: kanban.clone(),
             clock: clock.clone(),
         })));
+        let titles_from = store.clone();
+        services.provide(Arc::new(ItemTitles(Box::new(move |ids| {
+            let store = titles_from.clone();
+            Box::pin(async move { list_titles(&store, ids).await })
+        }))));
         let Some(running) = running else { return };
         services.provide(Arc::new(Work::new(Deps {
             roster: roster.clone(),
@@ -104,4 +112,17 @@ impl Feature for BacklogFeature {
     fn find_terminal_command(&self, given: &ArgMatches) -> Option<TerminalCommand> {
         terminal::find(given)
     }
+}
+
+/// The titles of items by their ids. An item of a private place has none.
+async fn list_titles(store: &Store, ids: Vec<String>) -> HashMap<String, String> {
+    let mut titles = HashMap::new();
+    for id in ids {
+        if let Ok(Some(item)) = store.find_item(&WorkItemId::new(id)).await
+            && item.private_to.is_none()
+        {
+            titles.insert(item.id.to_string(), item.what);
+        }
+    }
+    titles
 }

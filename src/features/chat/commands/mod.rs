@@ -1,5 +1,6 @@
 //! Commands for the whole team: ask, status, halt, pause, budget. Beside a running team they write rows, which that team sees within a second.
 
+mod costs;
 mod following;
 mod permission;
 mod said;
@@ -27,6 +28,7 @@ use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
+pub use costs::ItemTitles;
 pub use permission::authorizer;
 pub(super) use said::{SaidCommands, SaidHandler};
 pub(super) use tool::TeamCommand;
@@ -95,6 +97,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
     });
     approvals::register(registry, services);
     registry.command(CommandSpec::new("status", "Health of the team."), &chat, |chat, _| Box::pin(chat.show_status()));
+    let titles = services.late::<ItemTitles>();
     registry.command(
         CommandSpec::new("costs", "What the models have cost.")
             .example("--since week")
@@ -108,7 +111,10 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .operators_only(),
             ),
         &chat,
-        |chat, call| Box::pin(chat.costs(call)),
+        move |chat, call| {
+            let titles = titles.get().ok();
+            Box::pin(async move { chat.costs(call, titles).await })
+        },
     );
     registry.command(CommandSpec::new("halt", "Silence the whole team.").people_only().public().operators_only(), &chat, |chat, call| {
         Box::pin(chat.halt(call))

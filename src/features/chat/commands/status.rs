@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::features::chat::Conversation;
 use crate::features::chat::commands::ChatCommands;
@@ -14,9 +14,8 @@ use kernel::chat::outbound::Placement;
 use kernel::chat::outbox::HeldMessage;
 use kernel::chat::text::{ChannelRef, Part, parts, plain};
 use kernel::chat::{IdentityState, IdentityStatus};
-use kernel::commands::{CommandCall, CommandReply};
+use kernel::commands::CommandReply;
 use kernel::ids::PersonaSlug;
-use kernel::money::{CostGroup, CostLine, Money};
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::persona::skill::Skill;
@@ -177,33 +176,6 @@ impl ChatCommands {
         });
         Ok(CommandReply::private(render_team(&self.roster, is_paused)).with_data(data.collect()))
     }
-
-    pub(super) async fn costs(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
-        if let Some(dollars) = call.arguments.find_number("raise") {
-            return self.raise_budget(call, dollars).await;
-        }
-        let days = match call.arguments.find_text("since") {
-            Some("week") => 6,
-            Some("month") => 29,
-            _ => 0,
-        };
-        let now = self.clock.now();
-        let since = start_of_day(now - TimeDelta::days(days));
-        let mut groups = Vec::new();
-        for group in [CostGroup::Persona, CostGroup::Purpose, CostGroup::Model, CostGroup::Item, CostGroup::Day] {
-            // Today is a single day, so it is not split into days.
-            if group != CostGroup::Day || days > 0 {
-                groups.push((group, self.store.costs(since, now, group).await?));
-            }
-        }
-        let lines = groups.iter().map(|(group, lines)| (group.as_str().to_owned(), lines.iter().map(describe_line).collect()));
-        let by: serde_json::Map<String, Value> = lines.collect();
-        let mut text = render_costs(&self.roster.show_time(since), &groups);
-        if let Some(unpriced) = self.agents.as_ref().and_then(|agents| agents.describe_unpriced()) {
-            let _ = writeln!(text, "\n{unpriced}");
-        }
-        Ok(CommandReply::private(text).with_data(json!({ "since": since, "by": by })))
-    }
 }
 
 /// The start of a day of the ledger and of budgets, which is in UTC.
@@ -243,14 +215,6 @@ fn describe_identity(identity: &IdentityStatus, paused: bool) -> String {
     };
     let trouble = identity.trouble.as_ref().map_or(String::new(), |trouble| format!(" ({trouble})"));
     format!("{state}{trouble}")
-}
-
-fn describe_line(line: &CostLine) -> Value {
-    let usage = line.usage;
-    json!({
-        "key": line.key, "calls": line.calls, "estimated": line.estimated, "input": usage.input, "cached": usage.cached, "output": usage.output,
-        "dollars": line.cost.dollars(),
-    })
 }
 
 pub(super) fn render_team(roster: &Roster, is_paused: impl Fn(&PersonaSlug) -> bool) -> String {
@@ -306,29 +270,6 @@ fn render_skill(skill: &Skill, names: &[&str], roster: &Roster) -> String {
         _ => join_with_and(names),
     };
     format!("- **{}** ({who}): {}", skill.name, skill.summary)
-}
-
-/// The most lines of a group. A month has up to 31 days. Items can be many more, and the most expensive ones come first.
-const LINES: usize = 31;
-
-pub(super) fn render_costs(since: &str, groups: &[(CostGroup, Vec<CostLine>)]) -> String {
-    let total: Money = groups.first().map(|(_, lines)| lines.iter().map(|line| line.cost).sum()).unwrap_or_default();
-    let mut text = format!("Since {since}: **{total}**\n");
-    for (group, lines) in groups.iter().filter(|(_, lines)| !lines.is_empty()) {
-        let label = group.as_str();
-        let _ = writeln!(text, "\n| {label} | calls | tokens in | cached | out | cost |\n| --- | ---: | ---: | ---: | ---: | ---: |");
-        for line in lines.iter().take(LINES) {
-            let (usage, about) = (line.usage, if line.estimated > 0 { "≈ " } else { "" });
-            let (input, cached, output) = (usage.input, usage.cached, usage.output);
-            let _ = writeln!(text, "| {} | {} | {input} | {cached} | {output} | {about}{} |", line.key, line.calls, line.cost);
-        }
-    }
-    let estimated: u64 = groups.first().map(|(_, lines)| lines.iter().map(|line| line.estimated).sum()).unwrap_or_default();
-    if estimated > 0 {
-        let calls = if estimated == 1 { "1 call is an estimate".to_owned() } else { format!("{estimated} calls are estimates") };
-        let _ = writeln!(text, "\n≈ {calls}, because the endpoint did not count the tokens or the call did not end.");
-    }
-    text
 }
 
 pub(super) fn render_help(roster: &Roster, commands: &str) -> String {
