@@ -1,6 +1,5 @@
 //! `/team …` and buttons. The team has one slash command in Slack. Its text is a command of the registry, written as on the command line.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,11 +13,12 @@ use serde_json::{Value, json};
 use crate::adapters::slack::accounts::App;
 use crate::adapters::slack::api::{Arguments, Failure};
 use crate::adapters::slack::form::{self, Asked, Order, form, handed_in};
+use crate::adapters::slack::home::{self, HOME, Home};
 use crate::adapters::slack::hub::Hub;
 use crate::adapters::slack::ids::to_spot;
 use crate::adapters::slack::markup::{TEXT, read, written};
 use crate::adapters::slack::posting::upload;
-use crate::adapters::slack::render::{SECTION, as_ours, link_of, pieces, section};
+use crate::adapters::slack::render::{as_ours, link_of};
 
 /// The slash command of the app.
 pub(super) const COMMAND: &str = "/team";
@@ -159,6 +159,9 @@ impl Commands {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let button = payload.pointer("/actions/0/value").or_else(|| payload.pointer("/actions/0/action_id")).and_then(Value::as_str);
         let (Some(button), "block_actions") = (button, text("/type")) else { return };
+        if let Some(line) = button.strip_prefix(HOME) {
+            return self.take_home_press(app, payload, line).await;
+        }
         let home = payload.pointer("/user/team_id").and_then(Value::as_str);
         let author = self.hub.directory.find_person(&self.hub.api, &app.speaking, text("/user/id"), home).await;
         let thread = Some(text("/container/thread_ts")).filter(|thread| !thread.is_empty() && *thread != text("/container/message_ts"));
@@ -254,26 +257,51 @@ impl Commands {
         self.hub.api.call(&to.app.speaking, "chat.postMessage", message).await.map(drop)
     }
 
+    fn without_secrets(&self, mut item: Value) -> Value {
+        if let Some(what) = item["what"].as_str() {
+            item["what"] = self.redactor.redact(what).0.into();
+        }
+        item
+    }
+
+    /// Carries out the command of a button on the home tab, after a form for what it lacks. The answer is a direct message, and the tab is shown anew.
+    async fn take_home_press(self: &Arc<Self>, app: &Arc<App>, payload: &Value, line: &str) {
+        let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let Ok(Typed { path, given }) = self.registry.parse(line) else { return };
+        let (user, dm) = (text("/user/id"), text("/view/private_metadata"));
+        let order = Order { path, given, channel: dm.to_owned(), thread: None, respond: String::new() };
+        let (author, channel) = self.who_and_where(app, user, &order).await;
+        if let Some(command) = self.registry.find(&order.path)
+            && let Some(missing) = form::missing(command, &order.given)
+            && self.ask(app, text("/trigger_id"), &order, self.prepare(&missing, &author, &channel).await).await
+        {
+            return;
+        }
+        self.take_order(app, author, channel, order).await;
+        self.show_home(app, user, dm).await;
+    }
+
     /// Shows the person's open items, those of the team, and the available commands on the app's page.
     ///
-    /// `channel` is the direct conversation behind the page. The page shows only what may be told there.
-    pub(super) async fn show_home(&self, app: &App, user: &str, channel: &str) {
+    /// `dm` is the direct conversation behind the page. The page shows only what may be told there.
+    pub(super) async fn show_home(&self, app: &App, user: &str, dm: &str) {
         let author = self.hub.directory.find_person(&self.hub.api, &app.speaking, user, None).await;
-        let channel = self.hub.channel_of(app, channel, None, None).await;
-        let mut text = String::new();
-        for (title, given) in [("What waits for me", vec![("owner", "me")]), ("What is to be done", Vec::new())] {
-            let given = given.into_iter().map(|(name, value): (&str, &str)| (name.to_owned(), value.to_owned())).collect();
+        let channel = self.hub.channel_of(app, dm, None, None).await;
+        let list = async |given: &[(&str, &str)]| {
+            let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
             let invoked = Invoked::Command { path: LIST.to_owned(), given };
             let request = CommandRequest { invoked, caller: caller_of(author.clone()), channel: Some(channel.clone()) };
-            let reply = self.registry.run(request).await;
-            let _ = writeln!(text, "**{title}**\n{}\n", reply.text.trim());
-        }
-        let text = written(&as_ours(&TEXT.lay_out(&self.redactor.redact(&text).0), &self.hub.commands));
-        let groups = self.registry.commands().iter().filter(|command| command.surface.is_in_chat());
-        let lines: Vec<String> = groups.map(|command| format!("• `{COMMAND} {}` {}", command.name, command.description)).collect();
-        let text = format!("{text}\n*What you can ask for*\n{}", lines.join("\n"));
-        let blocks: Vec<Value> = pieces(&text, SECTION).iter().map(|piece| section(piece)).collect();
-        let view = json!({ "type": "home", "blocks": blocks });
+            let data = self.registry.run(request).await.data.unwrap_or_default();
+            data.as_array().cloned().unwrap_or_default().into_iter().map(|item| self.without_secrets(item)).collect::<Vec<Value>>()
+        };
+        let (mine, all) = (list(&[("owner", "me")]).await, list(&[]).await);
+        let shortcuts: Vec<_> = self.registry.list_shortcuts().into_iter().map(|(path, shortcut)| (path, shortcut.label)).collect();
+        let name_of = |owner: &Value| match owner["persona"].as_str() {
+            Some(slug) => self.hub.roster.name_of(&slug.into()).to_owned(),
+            None => owner["person"]["name"].as_str().unwrap_or("somebody").to_owned(),
+        };
+        let help = format!("`{COMMAND} help` lists everything that you can ask for.");
+        let view = home::view(&Home { mine: &mine, all: &all, shortcuts: &shortcuts, channel: dm, name_of: &name_of, help: &help });
         let arguments = Arguments::default().with("user_id", user).json("view", &view);
         if let Err(failure) = self.hub.api.call(&app.speaking, "views.publish", arguments).await {
             tracing::debug!(%failure, "the home tab could not be shown");

@@ -15,6 +15,7 @@ mod connect;
 mod directory;
 mod emoji;
 mod form;
+mod home;
 mod hub;
 mod ids;
 mod inbound;

@@ -188,9 +188,16 @@ async fn the_home_tab_shows_what_is_open(backing: Backing) {
     team.ann().open_home(TEAM).unwrap();
     let shown = || team.ann().home(TEAM).map(|home| home.to_string()).unwrap_or_default();
     eventually("the home tab is there", || async { shown().contains("What you can ask for") }).await;
-    let shown = shown();
-    let (hers, all) = shown.split_once("What is to be done").expect("both lists");
-    assert!(hers.contains("Sign the contract") && all.contains("Sign the contract"), "{shown}");
+    let home = shown();
+    let (hers, all) = home.split_once("What the team works on").expect("both lists");
+    assert!(hers.contains("Sign the contract") && !all.contains("Sign the contract"), "once: {home}");
+    let view = team.ann().home(TEAM).expect("a home tab");
+    let details =
+        home.split("\"value\":\"").skip(1).filter_map(|rest| rest.split('"').next()).find(|value| value.contains("show")).unwrap();
+    team.ann().act_in_view(view["id"].as_str().unwrap(), details, &[]).unwrap().ended().await;
+    let direct = team.ann().open_direct(&[&team.workspace.app(TEAM).user]);
+    let told = || team.ann().messages(&direct).iter().any(|said| said["text"].as_str().unwrap_or_default().contains("Sign the contract"));
+    eventually("the details come as a direct message", || async { told() }).await;
     team.stop().await;
 }
 
