@@ -8,6 +8,8 @@ mod completions;
 mod confirm;
 mod db;
 mod doctor;
+#[cfg(test)]
+mod documented;
 mod folders;
 mod generated;
 mod help;
