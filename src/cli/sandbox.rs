@@ -71,6 +71,9 @@ pub(super) struct Args {
     /// Answer requests at any rate, for measurements.
     #[arg(long)]
     no_rate_limits: bool,
+    /// How many shards of one Discord bot may log in within five seconds, as `GET /gateway/bot` says it (`max_concurrency`).
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    max_concurrency: u64,
 }
 
 pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
@@ -173,6 +176,7 @@ async fn start_server(args: &Args, roster: &Roster, ports: &mut Ports) -> anyhow
             people: args.people.clone(),
             channels: args.channels.clone(),
             has_rate_limits: !args.no_rate_limits,
+            max_concurrency: args.max_concurrency,
         };
         LocalServer::start(options, roster)
     };

@@ -30,6 +30,7 @@ pub(super) struct ServerOptions {
     /// Empty for the usual ones.
     pub(super) channels: Vec<String>,
     pub(super) has_rate_limits: bool,
+    pub(super) max_concurrency: u64,
 }
 
 pub(super) enum LocalServer {
@@ -141,6 +142,7 @@ async fn start_discord(options: ServerOptions, roster: &Roster) -> anyhow::Resul
     if !options.channels.is_empty() {
         discord.channels = options.channels;
     }
+    discord.max_concurrency = options.max_concurrency;
     if !options.has_rate_limits {
         discord.rate_limits = sandbox::RateLimits::Off;
     }

@@ -5,6 +5,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use super::options::RateLimits;
 use super::snowflake::{Snowflake, now_ms};
 
@@ -14,11 +16,8 @@ const MESSAGES_PER_5S: u32 = 5;
 /// "IP addresses that make too many invalid HTTP requests are restricted: 10,000 per 10 minutes."
 const INVALID_LIMIT: usize = 10_000;
 const INVALID_WINDOW: Duration = Duration::from_mins(10);
-/// The most sessions that may start in one [`IDENTIFY_SPACING`]. Discord gives this number to large bots.
-pub(crate) const MAX_CONCURRENCY: usize = 16;
-const IDENTIFY_SPACING: Duration = Duration::from_secs(5);
 /// "1000 IDENTIFY calls in a 24-hour period."
-pub(crate) const SESSION_STARTS: usize = 1_000;
+const SESSION_STARTS: usize = 1_000;
 const DAY: Duration = Duration::from_hours(24);
 
 /// The limit of a route, and the key by which it is counted.
@@ -66,11 +65,26 @@ pub(crate) struct Limits {
     global: HashMap<Snowflake, Window>,
     invalid: VecDeque<Instant>,
     identifies: HashMap<Snowflake, VecDeque<Instant>>,
+    /// When each group of shards of a bot last started a session.
+    groups: HashMap<(Snowflake, u64), Instant>,
+    /// The number of groups. The shards whose ids leave the same remainder by it are one.
+    max_concurrency: u64,
+    /// The time between two sessions of a group.
+    spacing: Duration,
 }
 
 impl Limits {
-    pub(crate) fn new(rule: RateLimits) -> Self {
-        Self { rule, buckets: HashMap::new(), global: HashMap::new(), invalid: VecDeque::new(), identifies: HashMap::new() }
+    pub(crate) fn new(rule: RateLimits, max_concurrency: u64, spacing: Duration) -> Self {
+        Self {
+            rule,
+            buckets: HashMap::new(),
+            global: HashMap::new(),
+            invalid: VecDeque::new(),
+            identifies: HashMap::new(),
+            groups: HashMap::new(),
+            max_concurrency: max_concurrency.max(1),
+            spacing,
+        }
     }
 
     /// Counts a request of a bot. `in_global` is false for webhooks, which have no global limit.
@@ -148,22 +162,32 @@ impl Limits {
         }
     }
 
-    pub(crate) fn identify(&mut self, bot: Snowflake) -> Identify {
-        let limited = self.rule != RateLimits::Off;
+    /// Counts a login of a bot's shard. One that comes too soon counts towards the day only.
+    pub(crate) fn identify(&mut self, bot: Snowflake, shard: u64) -> Identify {
+        let (limited, now) = (self.rule != RateLimits::Off, Instant::now());
         let starts = self.identifies.entry(bot).or_default();
-        while starts.front().is_some_and(|at| at.elapsed() > DAY) {
-            starts.pop_front();
-        }
-        let recent = starts.iter().rev().take_while(|at| at.elapsed() < IDENTIFY_SPACING).count();
+        forget_old(starts);
         if limited && starts.len() >= SESSION_STARTS {
             return Identify::UsedUp;
         }
-        starts.push_back(Instant::now());
-        if limited && recent >= MAX_CONCURRENCY { Identify::TooSoon } else { Identify::Allowed }
+        starts.push_back(now);
+        let group = (bot, shard % self.max_concurrency);
+        if limited && self.groups.get(&group).is_some_and(|last| now.duration_since(*last) < self.spacing) {
+            return Identify::TooSoon;
+        }
+        self.groups.insert(group, now);
+        Identify::Allowed
     }
 
-    pub(crate) fn sessions_started(&self, bot: Snowflake) -> usize {
-        self.identifies.get(&bot).map_or(0, VecDeque::len)
+    /// The `session_start_limit` of a bot.
+    pub(crate) fn session_starts(&mut self, bot: Snowflake) -> Value {
+        let starts = self.identifies.entry(bot).or_default();
+        forget_old(starts);
+        let reset_after = starts.front().map_or(Duration::ZERO, |first| DAY.saturating_sub(first.elapsed()));
+        json!({
+            "total": SESSION_STARTS, "remaining": SESSION_STARTS.saturating_sub(starts.len()), "reset_after": reset_after.as_millis(),
+            "max_concurrency": self.max_concurrency,
+        })
     }
 }
 
@@ -182,6 +206,12 @@ impl Window {
         }
         self.used += 1;
         Ok(())
+    }
+}
+
+fn forget_old(starts: &mut VecDeque<Instant>) {
+    while starts.front().is_some_and(|at| at.elapsed() > DAY) {
+        starts.pop_front();
     }
 }
 
@@ -211,13 +241,17 @@ impl Quota {
 mod tests {
     use super::*;
 
+    fn discord() -> Limits {
+        Limits::new(RateLimits::Discord, 1, Duration::from_secs(5))
+    }
+
     fn route(major: &str) -> Route {
         Route { template: "POST /channels/:id/messages".to_owned(), major: major.to_owned() }
     }
 
     #[test]
     fn the_sixth_message_in_five_seconds_waits_and_other_channels_do_not() {
-        let mut limits = Limits::new(RateLimits::Discord);
+        let mut limits = discord();
         for left in (0..5).rev() {
             let RateDecision::Pass(quota) = limits.count(Snowflake::MIN, route("1"), true) else { panic!("not limited yet") };
             assert_eq!(quota.remaining, left);
@@ -230,7 +264,7 @@ mod tests {
 
     #[test]
     fn fifty_requests_a_second_are_the_most_except_for_webhooks() {
-        let mut limits = Limits::new(RateLimits::Discord);
+        let mut limits = discord();
         for channel in 0..50 {
             assert!(matches!(limits.count(Snowflake::MIN, route(&channel.to_string()), true), RateDecision::Pass(_)));
         }
@@ -240,19 +274,25 @@ mod tests {
 
     #[test]
     fn a_thousand_session_starts_use_up_the_day() {
-        let mut limits = Limits::new(RateLimits::Discord);
+        let mut limits = discord();
         for _ in 0..SESSION_STARTS {
-            limits.identify(Snowflake::MIN);
+            limits.identify(Snowflake::MIN, 0);
         }
-        assert!(matches!(limits.identify(Snowflake::MIN), Identify::UsedUp));
+        assert!(matches!(limits.identify(Snowflake::MIN, 0), Identify::UsedUp));
+        assert_eq!(
+            (&limits.session_starts(Snowflake::MIN)["remaining"], &limits.session_starts(Snowflake::MAX)["remaining"]),
+            (&json!(0), &json!(1_000))
+        );
     }
 
     #[test]
-    fn more_than_sixteen_identifies_in_five_seconds_are_too_soon() {
-        let mut limits = Limits::new(RateLimits::Discord);
-        for _ in 0..MAX_CONCURRENCY {
-            assert!(matches!(limits.identify(Snowflake::MIN), Identify::Allowed));
+    fn a_second_identify_of_a_group_of_shards_is_too_soon() {
+        let mut limits = Limits::new(RateLimits::Discord, 2, Duration::from_hours(1));
+        for shard in [0, 1] {
+            assert!(matches!(limits.identify(Snowflake::MIN, shard), Identify::Allowed));
+            assert!(matches!(limits.identify(Snowflake::MIN, shard + 2), Identify::TooSoon));
+            assert!(matches!(limits.identify(Snowflake::MAX, shard), Identify::Allowed), "another bot has its own limit");
         }
-        assert!(matches!(limits.identify(Snowflake::MIN), Identify::TooSoon));
+        assert!((0..3).all(|_| matches!(Limits::new(RateLimits::Off, 1, DAY).identify(Snowflake::MIN, 0), Identify::Allowed)));
     }
 }

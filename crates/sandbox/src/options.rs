@@ -43,6 +43,8 @@ pub struct Windows {
     pub interaction_ack: Duration,
     /// How long an interaction token is valid for follow-ups.
     pub interaction_token: Duration,
+    /// The time between two logins of one group of shards; see [`Options::max_concurrency`].
+    pub identify: Duration,
     /// The heartbeat interval in HELLO.
     pub heartbeat: Duration,
     /// How long a session can be resumed after its connection ended.
@@ -57,6 +59,7 @@ impl Default for Windows {
             nonce: Duration::from_mins(3),
             interaction_ack: Duration::from_secs(3),
             interaction_token: Duration::from_mins(15),
+            identify: Duration::from_secs(5),
             heartbeat: Duration::from_millis(41_250),
             resume: Duration::from_mins(5),
             attachment_url: Duration::from_hours(24),
@@ -78,6 +81,8 @@ pub struct Options {
     /// Text channels that exist from the start.
     pub channels: Vec<String>,
     pub rate_limits: RateLimits,
+    /// How many shards of one bot may log in at once: the `max_concurrency` of `GET /gateway/bot`. Most bots have 1.
+    pub max_concurrency: u64,
     pub windows: Windows,
     /// Delete the data of earlier runs in `dir`.
     pub reset: bool,
@@ -96,6 +101,7 @@ impl Options {
             people: vec!["You".to_owned()],
             channels: ["general", "daily-standup", "knowledge", "ops"].map(str::to_owned).to_vec(),
             rate_limits: RateLimits::default(),
+            max_concurrency: 1,
             windows: Windows::default(),
             reset: false,
             journal: false,

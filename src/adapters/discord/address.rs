@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serenity::model::id::EmojiId;
 
 use crate::adapters::discord::ConnectError;
+use crate::adapters::discord::rest::read_wait;
 use crate::adapters::discord::settings::DiscordSettings;
 
 const DISCORD: &str = "https://discord.com";
@@ -62,6 +63,10 @@ impl Address {
         }
         let unreachable = |error: reqwest::Error| ConnectError::Unreachable { base: self.base.clone(), reason: plain(&error) };
         let response = http.get(self.api("/gateway")).send().await.map_err(unreachable)?;
+        if response.status() == reqwest::StatusCode::TOO_MANY_REQUESTS {
+            let wait = response.headers().get(reqwest::header::RETRY_AFTER).and_then(|value| read_wait(value.to_str().ok()?));
+            return Err(ConnectError::Limited { base: self.base.clone(), wait });
+        }
         let gateway: Gateway = response.error_for_status().map_err(unreachable)?.json().await.map_err(unreachable)?;
         let url = checked_gateway(&gateway.url)?;
         if let (Some(own), Ok(answered)) = (&self.own, reqwest::Url::parse(&url))

@@ -1,6 +1,7 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use secrecy::ExposeSecret;
 use serenity::model::id::GuildId;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -12,10 +13,10 @@ use crate::adapters::discord::address::{Address, GatewayAddress, http_client};
 use crate::adapters::discord::avatars::{AccountAvatar, Change, Emojis};
 use crate::adapters::discord::commands::{CommandDuty, Interactions};
 use crate::adapters::discord::gateway::{Gateway, Hub, pump};
-use crate::adapters::discord::identity::{Identity, Supervisor};
+use crate::adapters::discord::identity::{Identity, Logins, Supervisor};
 use crate::adapters::discord::options::{ConnectError, Options};
 use crate::adapters::discord::rest::webhooks::Webhooks;
-use crate::adapters::discord::rest::{Call, Credential, Rest};
+use crate::adapters::discord::rest::{Credential, Rest};
 use crate::adapters::discord::settings::DiscordSettings;
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
@@ -35,7 +36,7 @@ impl Discord {
         let gateway = GatewayAddress::new(address.clone(), http.clone(), settings.clone());
         match gateway.get().await {
             // Each identity tries again. A server that comes up later is enough.
-            Err(error @ ConnectError::Unreachable { .. }) => tracing::warn!(%error, "trying again"),
+            Err(error @ (ConnectError::Unreachable { .. } | ConnectError::Limited { .. })) => tracing::warn!(%error, "trying again"),
             found => drop(found?),
         }
 
@@ -45,15 +46,16 @@ impl Discord {
         let rest = Arc::new(Rest::new(http, address, options.timing.call, incoming));
         tokio::spawn(pump(arriving, options.events.clone(), Arc::clone(&hub), Arc::clone(&rest), credentials.clone()));
 
-        let group = find_login_group(&rest, &credentials, &options.roster).await;
         let stop = CancellationToken::new();
         let identities: Vec<_> = credentials.into_iter().map(|credential| Arc::new(Identity::new(credential))).collect();
         let duty = Arc::new(CommandDuty::new(in_order(&identities, &options.roster)));
         let launch = Launch { options: &options, duty, gateway: Arc::new(gateway), server, hub, rest, stop };
         let mut supervisors = JoinSet::new();
-        for (index, identity) in identities.iter().enumerate() {
-            let wait = options.timing.login_spacing * u32::try_from(index / group).unwrap_or(u32::MAX);
-            supervisors.spawn(launch.supervisor(identity).run(wait));
+        let mut by_token: HashMap<String, Arc<Logins>> = HashMap::new();
+        for identity in &identities {
+            let token = options.settings.tokens[&identity.persona].expose_secret().trim();
+            let logins = by_token.entry(token.to_owned()).or_default();
+            supervisors.spawn(launch.supervisor(identity, Arc::clone(logins)).run());
         }
         Ok(Arc::new(Self {
             roster: Arc::clone(&options.roster),
@@ -80,7 +82,7 @@ struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    fn supervisor(&self, identity: &Arc<Identity>) -> Supervisor {
+    fn supervisor(&self, identity: &Arc<Identity>, logins: Arc<Logins>) -> Supervisor {
         let token = self.options.settings.tokens[&identity.persona].clone();
         Supervisor {
             identity: Arc::clone(identity),
@@ -91,7 +93,9 @@ impl Launch<'_> {
                 avatar: self.avatar(&identity.credential),
             },
             address: Arc::clone(&self.gateway),
+            rest: Arc::clone(&self.rest),
             token,
+            logins,
             timing: self.options.timing,
             clock: Arc::clone(&self.options.clock),
             identify_log: Arc::clone(&self.options.identify_log),
@@ -152,29 +156,4 @@ fn in_order(identities: &[Arc<Identity>], roster: &Roster) -> Vec<PersonaSlug> {
 
 fn parse_server(id: &str) -> Result<GuildId, ConnectError> {
     id.parse().ok().filter(|id| *id != 0).map(GuildId::new).ok_or_else(|| ConnectError::MalformedServer(id.to_owned()))
-}
-
-/// How many identities may log in at once. Asks with the first token that is not refused.
-async fn find_login_group(rest: &Rest, credentials: &[Arc<Credential>], roster: &Roster) -> usize {
-    #[derive(Deserialize)]
-    struct Gateway {
-        session_start_limit: Limit,
-    }
-    #[derive(Deserialize)]
-    struct Limit {
-        max_concurrency: usize,
-    }
-    let mut asking: Vec<_> = credentials.iter().collect();
-    asking.sort_by_key(|credential| credential.persona != roster.coordinator().slug);
-    for credential in asking {
-        match rest.fetch::<Gateway>(credential, Call::get("/gateway/bot".to_owned())).await {
-            Ok(gateway) => return gateway.session_start_limit.max_concurrency.max(1),
-            Err(failure) if failure.is_of_account() => {}
-            Err(failure) => {
-                tracing::warn!(%failure, "how many may log in at once could not be asked; they log in one by one");
-                return 1;
-            }
-        }
-    }
-    1
 }

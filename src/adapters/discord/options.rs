@@ -50,7 +50,7 @@ pub struct Timing {
     pub budget_recheck: Duration,
     /// How long a session may take to shut down.
     pub shutdown: Duration,
-    /// The pause between groups of logins, as `max_concurrency` demands.
+    /// The pause between two logins with the same token.
     pub login_spacing: Duration,
     /// The time limit of a REST call, and of waiting for a rate limit.
     pub call: Duration,
@@ -101,6 +101,8 @@ pub enum ConnectError {
     ForeignGateway { base: String, gateway: String },
     #[error("cannot reach {base}: {reason}")]
     Unreachable { base: String, reason: String },
+    #[error("{base} takes no requests from this network address for now")]
+    Limited { base: String, wait: Option<Duration> },
     #[error("cannot create the HTTP client: {0}")]
     Client(String),
 }

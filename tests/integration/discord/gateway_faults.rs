@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent, SendError};
 use kernel::time::{Clock, SystemClock};
-use sandbox::{Cut, Exchange, RestFault, Switch};
+use sandbox::{BotAccount, Cut, Exchange, RestFault, Switch};
 use teamroom::adapters::discord::ConnectError;
 
 use super::stage::PATIENCE;
-use super::stage::{Memory, Setting, Stage, TEAM, connect, hurried, row, until};
+use super::stage::{Memory, Setting, Stage, TEAM, connect, hurried, roster_of, row, until};
 
 /// The number of payloads with this opcode sent by an account.
 fn sent(stage: &Stage, slug: &str, operation: u64) -> usize {
@@ -20,6 +20,11 @@ fn sent(stage: &Stage, slug: &str, operation: u64) -> usize {
                 && (![IDENTIFY, RESUME].contains(&operation) || frame.payload["d"]["token"] == bot.token))
     };
     stage.sandbox.journal().iter().filter(is_it).count()
+}
+
+/// Whether the server greeted a new connection.
+fn is_hello(exchange: &Exchange) -> bool {
+    matches!(exchange, Exchange::Frame(frame) if frame.payload["op"] == 10 && frame.direction == sandbox::Direction::Sent)
 }
 
 const IDENTIFY: u64 = 2;
@@ -60,7 +65,6 @@ async fn a_wrong_token_of_the_coordinator_is_told_once_though_two_calls_meet_it(
     let (persona, told) = stage.events.trouble().await;
     assert_eq!(persona.as_str(), "kelly");
     assert!(told.contains("DISCORD_TOKEN_KELLY"), "{told}");
-    // Without the login limit, identities log in one by one.
     stage.until_state("echo", IdentityState::Ready).await;
     assert!(!stage.events.drain().iter().any(|event| matches!(event, PlatformEvent::Trouble { .. })));
     stage.close().await;
@@ -77,6 +81,62 @@ async fn a_switched_off_content_intent_names_the_switch_and_is_not_tried_again()
     assert!(told.contains("Message Content Intent"), "{told}");
     tokio::time::sleep(Duration::from_millis(600)).await;
     assert_eq!((stage.status(&slug).state, sent(&stage, &slug, IDENTIFY)), (IdentityState::Down, 1));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_account_logs_in_by_its_own_limit_and_resumes_without_a_login() {
+    let mut setting = Setting::new();
+    setting.sandbox.rate_limits = sandbox::RateLimits::Discord;
+    setting.sandbox.bots.push(BotAccount { slug: "zoe".into(), name: "Zoe".into(), color: None, intents_content: true });
+    // Whoever waits for a second turn never gets it.
+    setting.sandbox.windows.identify = Duration::from_hours(1);
+    setting.timing.login_spacing = Duration::from_hours(1);
+    let team: Vec<String> = setting.sandbox.bots.iter().map(|bot| bot.slug.clone()).collect();
+    let mut stage = setting.open_with(roster_of(&team)).await;
+    stage.all_ready().await;
+    stage.misbehave(Switch::Drop { bot: None, how: Cut::Reset });
+    for slug in &team {
+        until(|| sent(&stage, slug, RESUME) == 1, || format!("{slug} does not resume")).await;
+        stage.until_state(slug, IdentityState::Ready).await;
+        assert_eq!(sent(&stage, slug, IDENTIFY), 1, "{slug}");
+    }
+    assert_eq!(team.len(), 8);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn personas_with_one_token_log_in_one_after_the_other() {
+    let mut setting = Setting::new();
+    setting.timing.login_spacing = Duration::from_hours(1);
+    setting.adapt = Box::new(|settings| {
+        settings.tokens.retain(|slug, _| ["kelly", "vince"].contains(&slug.as_str()));
+        let shared = settings.tokens[&"kelly".into()].clone();
+        settings.tokens.insert("vince".into(), shared);
+    });
+    let mut stage = setting.open().await;
+    stage.events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
+    let until_both = || stage.sandbox.journal().iter().filter(|exchange| is_hello(exchange)).count() == 2;
+    until(until_both, || "one did not connect".into()).await;
+    assert_eq!(sent(&stage, "kelly", IDENTIFY), 1);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_logins_wait_while_discord_blocks_the_network_address() {
+    let setting = Setting::new();
+    let sandbox = setting.sandbox().await;
+    let with = RestFault::RateLimited { retry_after: 90.0, headers: false, global: false };
+    sandbox.misbehaviour().set(Switch::Rest { bot: None, method: None, path: "/gateway/bot".to_owned(), times: 100, with }).unwrap();
+    let mut stage = setting.open_on(sandbox).await;
+    for slug in TEAM {
+        let waits = || stage.status(slug).trouble.is_some_and(|trouble| trouble.contains("network address"));
+        until(waits, || format!("{slug} does not wait")).await;
+        assert_eq!(sent(&stage, slug, IDENTIFY), 0, "{slug}");
+    }
+    let (_, told) = stage.events.trouble().await;
+    assert!(told.contains("90 seconds"), "{told}");
+    assert!(!stage.events.drain().iter().any(|event| matches!(event, PlatformEvent::Trouble { .. })), "told once");
     stage.close().await;
 }
 
@@ -195,7 +255,7 @@ async fn a_server_that_answers_with_errors_or_a_page_at_the_start_is_asked_again
     let api_faults = [RestFault::Status(503), RestFault::BadGateway, RestFault::Status(500)];
     for with in api_faults {
         let rest = |path: &str, times| Switch::Rest { bot: None, method: None, path: path.to_owned(), times, with };
-        // The address of the gateway, how many may log in at once, and the slash commands.
+        // The address of the gateway, how many logins are left, and the slash commands.
         for (path, times) in [("/gateway", 4), ("/applications", 2)] {
             sandbox.misbehaviour().set(rest(path, times)).unwrap();
         }

@@ -66,12 +66,22 @@ impl Setting {
         self.open_on(sandbox).await
     }
 
+    /// Opens with another team.
+    pub(super) async fn open_with(self, roster: Arc<Roster>) -> Stage {
+        let sandbox = self.sandbox().await;
+        self.open_team(roster, sandbox).await
+    }
+
     pub(super) async fn open_on(self, sandbox: Sandbox) -> Stage {
+        self.open_team(roster(), sandbox).await
+    }
+
+    async fn open_team(self, roster: Arc<Roster>, sandbox: Sandbox) -> Stage {
         let mut settings = settings(&sandbox);
         settings.tokens.retain(|slug, _| !self.mute.contains(&slug.as_str()));
         (self.adapt)(&mut settings);
         let memory = Arc::new(Memory::default());
-        let (discord, events) = connect(settings.clone(), self.timing, &memory).await;
+        let (discord, events) = connect_team(roster, settings.clone(), self.timing, &memory).await;
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Stage { sandbox, discord: discord.unwrap(), events, memory, settings, setting: self, http }
     }
@@ -136,6 +146,10 @@ fn title(slug: &str) -> String {
 }
 
 pub(super) fn roster() -> Arc<Roster> {
+    roster_of(&TEAM)
+}
+
+pub(super) fn roster_of(team: &[impl AsRef<str>]) -> Arc<Roster> {
     let persona = |slug: &str| Persona {
         slug: slug.into(),
         name: title(slug),
@@ -153,7 +167,7 @@ pub(super) fn roster() -> Arc<Roster> {
         voice: Voice::of(slug),
         prompt: String::new(),
     };
-    Arc::new(Roster::new(TEAM.map(persona).to_vec()).unwrap())
+    Arc::new(Roster::new(team.iter().map(|slug| persona(slug.as_ref())).collect()).unwrap())
 }
 
 /// A running sandbox with the team connected to it.

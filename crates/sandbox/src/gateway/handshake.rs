@@ -49,7 +49,7 @@ pub(crate) fn identify(server: &Server, identify: &Value, link: &Link) -> Result
     let intents = if account.is_bot() { check_intents(&account, &identify["intents"])? } else { Intents::ALL };
     check_shard(&identify["shard"])?;
     if account.is_bot() {
-        match server.limits().identify(account.id) {
+        match server.limits().identify(account.id, identify["shard"][0].as_u64().unwrap_or_default()) {
             Identify::Allowed => {}
             Identify::TooSoon => return Ok(HandshakeResult::InvalidSession),
             Identify::UsedUp => {

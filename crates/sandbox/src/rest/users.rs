@@ -7,7 +7,6 @@ use super::emojis::take_picture;
 use super::errors::ApiError;
 use super::form::parse_required_text;
 use super::{ApiResult, RequestContext, ok};
-use crate::limits::{MAX_CONCURRENCY, SESSION_STARTS};
 use crate::snowflake::Snowflake;
 use crate::state::{Audience, Channel, Intents, Record, own_user};
 
@@ -17,13 +16,8 @@ pub(crate) fn gateway(call: &mut RequestContext) -> ApiResult {
 
 pub(crate) fn gateway_bot(call: &mut RequestContext) -> ApiResult {
     let caller = call.caller_id()?;
-    let remaining = SESSION_STARTS.saturating_sub(call.server.limits().sessions_started(caller));
-    ok(json!({
-        "url": call.server.gateway_url(), "shards": 1,
-        "session_start_limit": {
-            "total": SESSION_STARTS, "remaining": remaining, "reset_after": 0, "max_concurrency": MAX_CONCURRENCY,
-        },
-    }))
+    let starts = call.server.limits().session_starts(caller);
+    ok(json!({ "url": call.server.gateway_url(), "shards": 1, "session_start_limit": starts }))
 }
 
 pub(crate) fn me(call: &mut RequestContext) -> ApiResult {

@@ -88,7 +88,7 @@ impl Server {
             stop: CancellationToken::new(),
             connections: watch::Sender::new(()),
             core: Mutex::new(Core { world, hub: Hub::default(), about: About::default() }),
-            limits: Mutex::new(Limits::new(options.rate_limits)),
+            limits: Mutex::new(Limits::new(options.rate_limits, options.max_concurrency, options.windows.identify)),
             options,
         }
     }

@@ -204,16 +204,26 @@ async fn an_old_version_of_the_gateway_is_refused() {
 }
 
 #[tokio::test]
-async fn too_many_identifies_at_once_have_to_wait() {
-    let world = start_with(|options| options.rate_limits = RateLimits::Discord).await;
+async fn a_second_login_of_a_bot_has_to_wait_and_other_bots_have_not() {
+    let world = start_with(|options| {
+        options.rate_limits = RateLimits::Discord;
+        options.windows.identify = Duration::from_hours(1);
+    })
+    .await;
     let kelly = world.bot("kelly");
-    for _ in 0..16 {
-        world.connect(&kelly).await;
-    }
+    let limit = async || kelly.get("/gateway/bot").await.ok()["session_start_limit"].clone();
+    assert_eq!((&limit().await["max_concurrency"], &limit().await["remaining"]), (&json!(1), &json!(1_000)));
+    let first = world.connect(&kelly).await;
+    let (session, seq) = (first.session.clone(), first.seq);
     let mut gateway = Gateway::open(&world.sandbox.gateway_url()).await;
     gateway.identify(&kelly.token, 1).await;
     assert_eq!(gateway.operation(9).await["d"], false);
+    assert_eq!(limit().await["remaining"], 998);
     world.connect(&world.bot("vince")).await;
+    // A session that is resumed is no login.
+    first.leave(Some(4000)).await;
+    gateway.resume(&kelly.token, &session, seq).await;
+    gateway.event("RESUMED").await;
 }
 
 #[tokio::test]

@@ -17,8 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapters::discord::Timing;
 use crate::adapters::discord::gateway::Gateway;
-use crate::adapters::discord::identity::Identity;
+use crate::adapters::discord::identity::{Identity, Logins};
 use crate::adapters::discord::ports::IdentifyLog;
+use crate::adapters::discord::rest::read_wait;
 use crate::adapters::websocket::{self, Socket};
 use kernel::chat::Presence;
 use kernel::time::SharedClock;
@@ -55,6 +56,8 @@ pub(super) enum End {
         reason: String,
         refused: bool,
     },
+    /// Discord lets nobody from this network address connect, for so long if it says so.
+    Limited(Option<Duration>),
     /// Discord refuses the account with this close code. Trying again does not help.
     Refused(u16),
 }
@@ -63,6 +66,7 @@ pub(super) struct Connection<'a> {
     pub(super) identity: &'a Identity,
     pub(super) gateway: &'a Gateway,
     pub(super) token: &'a str,
+    pub(super) logins: &'a Logins,
     pub(super) timing: &'a Timing,
     pub(super) clock: &'a SharedClock,
     pub(super) identify_log: &'a dyn IdentifyLog,
@@ -87,7 +91,7 @@ impl Connection<'_> {
         };
         let (mut socket, interval) = match opened {
             Ok(Ok(opened)) => opened,
-            Ok(Err(reason)) => return End::Broken(reason),
+            Ok(Err(end)) => return end,
             Err(_) => return End::Broken(format!("no connection within {:?}", self.timing.redial)),
         };
         let end = self.serve(&mut socket, interval, session, up).await;
@@ -117,6 +121,12 @@ impl Connection<'_> {
             presence.mark_changed();
         }
         if session.is_none() {
+            // Taken only now, because Discord counts from one login to the next, however long the connection took.
+            let turn = self.logins.take_turn(self.timing.login_spacing, Instant::now());
+            tokio::select! {
+                () = self.stop.cancelled() => return End::Stopped,
+                () = tokio::time::sleep(turn) => {}
+            }
             // Recorded before it is sent, so that logins count even if the process is killed again and again.
             self.record_identify().await;
         }
@@ -225,21 +235,22 @@ impl Heart {
 }
 
 /// Connects and waits for HELLO, which has the interval of heartbeats.
-async fn open(url: &str) -> Result<(Socket, Duration), String> {
+async fn open(url: &str) -> Result<(Socket, Duration), End> {
     let url = format!("{}/?v=10&encoding=json", url.trim_end_matches('/'));
     let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
-    let mut socket = websocket::connect(&url, Some(config)).await.map_err(|error| describe(&error))?;
+    let mut socket = websocket::connect(&url, Some(config)).await.map_err(|error| not_opened(&error))?;
     loop {
         match socket.next().await {
             Some(Ok(Message::Text(text))) => {
-                let hello: Value = serde_json::from_str(&text).map_err(|_| "the gateway's greeting cannot be read".to_owned())?;
+                let hello: Value =
+                    serde_json::from_str(&text).map_err(|_| End::Broken("the gateway's greeting cannot be read".to_owned()))?;
                 if let Some(millis) = hello["d"]["heartbeat_interval"].as_u64().filter(|_| hello["op"] == 10) {
                     return Ok((socket, Duration::from_millis(millis.max(1))));
                 }
             }
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-            Some(Err(error)) => return Err(describe(&error)),
-            Some(Ok(_)) | None => return Err("the connection was closed before it began".to_owned()),
+            Some(Err(error)) => return Err(End::Broken(describe(&error))),
+            Some(Ok(_)) | None => return Err(End::Broken("the connection was closed before it began".to_owned())),
         }
     }
 }
@@ -276,6 +287,16 @@ fn end_of(code: Option<u16>) -> End {
         Some(code @ (4003 | 4007 | 4009)) => End::Over { reason: format!("Discord ended the session ({code})"), refused: false },
         Some(code) => End::Broken(format!("Discord closed the connection ({code})")),
         None => End::Broken("Discord closed the connection".to_owned()),
+    }
+}
+
+/// Why there is no connection. A 429 comes from Discord's proxy and is meant for the network address.
+fn not_opened(error: &SocketError) -> End {
+    match error {
+        SocketError::Http(answer) if answer.status().as_u16() == 429 => {
+            End::Limited(answer.headers().get("retry-after").and_then(|value| read_wait(value.to_str().ok()?)))
+        }
+        error => End::Broken(describe(error)),
     }
 }
 

@@ -4,6 +4,7 @@
 //! Liveness uses tokio's monotonic clock, because a real server falls silent. Only values that survive a restart use [`kernel::time::Clock`].
 
 mod connection;
+mod logins;
 mod supervisor;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,6 +14,7 @@ use std::time::Duration;
 use serenity::model::id::UserId as SnowflakeUser;
 use tokio::sync::watch;
 
+pub(crate) use logins::Logins;
 pub(crate) use supervisor::Supervisor;
 
 use crate::adapters::discord::gateway::Completeness;

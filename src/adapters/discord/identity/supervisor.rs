@@ -3,16 +3,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapters::discord::Timing;
 use crate::adapters::discord::address::{GatewayAddress, resume_at};
 use crate::adapters::discord::gateway::Gateway;
 use crate::adapters::discord::identity::connection::{Connection, End, GatewaySession};
-use crate::adapters::discord::identity::{Identity, content_trouble};
+use crate::adapters::discord::identity::{Identity, Logins, content_trouble};
 use crate::adapters::discord::ports::IdentifyLog;
-use crate::adapters::discord::rest::token_trouble;
+use crate::adapters::discord::rest::{Call, Failure, Rest, token_trouble};
+use crate::adapters::discord::{ConnectError, Timing};
 use kernel::chat::{IdentityState, PlatformEvent};
 use kernel::time::SharedClock;
 
@@ -26,7 +27,10 @@ pub(crate) struct Supervisor {
     pub(crate) identity: Arc<Identity>,
     pub(crate) gateway: Gateway,
     pub(crate) address: Arc<GatewayAddress>,
+    pub(crate) rest: Arc<Rest>,
     pub(crate) token: SecretString,
+    /// Shared by all personas with the same token.
+    pub(crate) logins: Arc<Logins>,
     pub(crate) timing: Timing,
     pub(crate) clock: SharedClock,
     pub(crate) identify_log: Arc<dyn IdentifyLog>,
@@ -43,9 +47,9 @@ struct Setbacks {
 }
 
 impl Supervisor {
-    /// Connects after `wait`. Stays connected until shutdown or until Discord refuses the account.
-    pub(crate) async fn run(self, wait: Duration) {
-        let (mut pause, mut setbacks) = (wait, Setbacks::default());
+    /// Connects, and stays connected until shutdown or until Discord refuses the account.
+    pub(crate) async fn run(self) {
+        let (mut pause, mut setbacks) = (Duration::ZERO, Setbacks::default());
         let mut session: Option<GatewaySession> = None;
         loop {
             if self.stopped_within(pause).await {
@@ -60,6 +64,12 @@ impl Supervisor {
                 pause = self.timing.budget_recheck;
                 continue;
             }
+            if session.is_none()
+                && let Some(wait) = self.find_login_wait().await
+            {
+                pause = wait;
+                continue;
+            }
             let (resumes, mut was_up) = (session.is_some(), false);
             let end = self.connect(&mut session, &mut was_up).await;
             if was_up {
@@ -68,6 +78,10 @@ impl Supervisor {
             pause = match end {
                 End::Stopped => return,
                 End::Refused(code) => return self.give_up(code),
+                End::Limited(asked) => {
+                    let wait = self.rest.shut(&self.identity.credential, asked);
+                    self.wait_for_address(wait)
+                }
                 // Discord did not resume the session. That is part of its protocol and no failure.
                 End::Over { reason, refused } if resumes && !was_up => {
                     session = None;
@@ -95,6 +109,7 @@ impl Supervisor {
             () = self.stop.cancelled() => return End::Stopped,
             gateway = self.address.get() => match gateway {
                 Ok(gateway) => gateway,
+                Err(ConnectError::Limited { wait, .. }) => return End::Limited(wait),
                 Err(error) => return End::Broken(error.to_string()),
             },
         };
@@ -104,6 +119,7 @@ impl Supervisor {
             identity: &self.identity,
             gateway: &self.gateway,
             token,
+            logins: &self.logins,
             timing: &self.timing,
             clock: &self.clock,
             identify_log: &*self.identify_log,
@@ -186,6 +202,58 @@ impl Supervisor {
                 false
             }
         }
+    }
+
+    /// How long to wait before a login because Discord says so: to everybody at this network address, or to this token. A session that is resumed
+    /// needs no login.
+    async fn find_login_wait(&self) -> Option<Duration> {
+        if let Some(wait) = self.rest.find_block() {
+            return Some(self.wait_for_address(wait));
+        }
+        if self.logins.must_ask(Instant::now()) {
+            #[derive(Deserialize)]
+            struct Gateway {
+                session_start_limit: Limit,
+            }
+            #[derive(Deserialize)]
+            struct Limit {
+                remaining: u32,
+                /// Milliseconds.
+                reset_after: u64,
+            }
+            let asked = tokio::select! {
+                () = self.stop.cancelled() => return Some(Duration::ZERO),
+                asked = self.rest.fetch::<Gateway>(&self.identity.credential, Call::get("/gateway/bot".to_owned())) => asked,
+            };
+            match asked {
+                Ok(Gateway { session_start_limit: Limit { remaining, reset_after } }) => {
+                    self.logins.note_remaining(remaining, Duration::from_millis(reset_after), Instant::now());
+                }
+                Err(Failure::Revoked(_)) => return Some(Duration::ZERO),
+                Err(Failure::RateLimited(_)) if let Some(wait) = self.rest.find_block() => return Some(self.wait_for_address(wait)),
+                Err(Failure::RateLimited(wait)) if !self.rest.has_spent_budget() => return Some(wait),
+                Err(failure) => {
+                    tracing::warn!(persona = %self.identity.persona, %failure, "how many logins are left could not be asked; logging in");
+                }
+            }
+        }
+        let wait = self.logins.find_wait(Instant::now())?;
+        let name = &self.identity.credential.name;
+        let trouble = format!("{name} has used up its logins. Discord allows the next ones in {} minutes.", wait.as_secs().div_ceil(60));
+        self.identity.set_state(IdentityState::Reconnecting, Some(trouble.clone()));
+        self.announce(trouble);
+        Some(wait)
+    }
+
+    /// Notes that Discord blocks the network address. Returns how long to wait, with jitter, so that identities do not come back together.
+    fn wait_for_address(&self, wait: Duration) -> Duration {
+        let trouble = format!(
+            "Discord takes no connections from this network address for now. {} tries again in {} seconds.",
+            self.identity.credential.name,
+            wait.as_secs()
+        );
+        self.identity.set_state(IdentityState::Reconnecting, Some(trouble));
+        wait + self.timing.first_pause.mul_f64(fastrand::f64())
     }
 
     /// Reports why Discord refuses the account and what to do. A change of the configuration starts the team again, and with it another attempt.

@@ -33,6 +33,11 @@ impl SharedBudget {
         spent.max(shut).map(|until| until - now)
     }
 
+    /// How long Discord still blocks this address. Without the budget of invalid requests, which does not concern logins.
+    pub(crate) fn find_block(&self, now: Instant) -> Option<Duration> {
+        self.lock().shut_until.filter(|until| *until > now).map(|until| until - now)
+    }
+
     /// Counts an answer of 401, 403 or 429. True if the budget is now used up.
     pub(crate) fn record_invalid(&self, now: Instant) -> bool {
         let mut state = self.lock();
@@ -69,7 +74,7 @@ mod tests {
         let used_up: Vec<bool> = (0..INVALID_REQUESTS as u64).map(|n| budget.record_invalid(start + Duration::from_secs(n))).collect();
         assert_eq!(used_up.iter().filter(|last| **last).count(), 1);
         let now = start + Duration::from_mins(1);
-        assert_eq!(budget.find_wait(now), Some(Duration::from_mins(9)));
+        assert_eq!((budget.find_wait(now), budget.find_block(now)), (Some(Duration::from_mins(9)), None));
         assert_eq!(budget.find_wait(start + WINDOW), None);
     }
 
@@ -78,7 +83,7 @@ mod tests {
         let (budget, now) = (SharedBudget::default(), Instant::now());
         assert_eq!(budget.shut(Some(Duration::from_millis(10)), now), Duration::from_mins(1));
         assert_eq!(budget.shut(None, now), SHUT_DOOR);
-        assert_eq!(budget.find_wait(now), Some(SHUT_DOOR));
+        assert_eq!((budget.find_wait(now), budget.find_block(now)), (Some(SHUT_DOOR), Some(SHUT_DOOR)));
         assert_eq!(budget.find_wait(now + SHUT_DOOR), None);
     }
 }

@@ -219,24 +219,40 @@ impl Rest {
         if text("x-ratelimit-scope") != Some("shared") {
             self.count_invalid(credential);
         }
-        let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).ok().filter(|wait| *wait <= Duration::from_hours(24));
         let asked = text(RETRY_AFTER.as_str());
         // The API sets a header and a body field. Discord's proxy sends a page instead, or only one of the two.
         let (Some(_), Ok(Limited { retry_after, global })) = (asked, serde_json::from_slice(body)) else {
-            let wait = self.shared.shut(asked.and_then(|value| seconds(value.parse().ok()?)), now);
-            self.trouble(
-                credential,
-                format!("Discord blocks requests from this network address. Sending is paused for {} seconds.", wait.as_secs()),
-            );
-            return wait;
+            return self.shut(credential, asked.and_then(read_wait));
         };
-        let wait = seconds(retry_after).unwrap_or(Duration::from_secs(5)).max(Duration::from_millis(50));
+        let wait = wait_of(retry_after).unwrap_or(Duration::from_secs(5)).max(Duration::from_millis(50));
         if global || text("x-ratelimit-global") == Some("true") {
             credential.limits().block_all(wait, now);
         } else {
             credential.limits().block(route, wait, now);
         }
         wait
+    }
+
+    /// Stops all calls and logins, because Discord blocks the network address. Returns for how long.
+    pub(crate) fn shut(&self, credential: &Credential, asked: Option<Duration>) -> Duration {
+        let now = Instant::now();
+        let is_new = self.shared.find_block(now).is_none();
+        let wait = self.shared.shut(asked, now);
+        if is_new {
+            let text = format!("Discord blocks requests from this network address. Sending is paused for {} seconds.", wait.as_secs());
+            self.trouble(credential, text);
+        }
+        wait
+    }
+
+    /// How long Discord still blocks the network address, if it does.
+    pub(crate) fn find_block(&self) -> Option<Duration> {
+        self.shared.find_block(Instant::now())
+    }
+
+    /// Whether no calls are made because too many were refused. Logins do not count towards that.
+    pub(crate) fn has_spent_budget(&self) -> bool {
+        self.find_block().is_none() && self.shared.find_wait(Instant::now()).is_some()
     }
 
     fn count_invalid(&self, credential: &Credential) {
@@ -259,6 +275,15 @@ impl Rest {
         // The receiver is dropped only at shutdown.
         let _ = self.incoming.send(Incoming::Event(PlatformEvent::Trouble { persona: credential.persona.clone(), text }));
     }
+}
+
+/// A number of seconds as headers give it.
+pub(crate) fn read_wait(seconds: &str) -> Option<Duration> {
+    wait_of(seconds.parse().ok()?)
+}
+
+fn wait_of(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok().filter(|wait| *wait <= Duration::from_hours(24))
 }
 
 /// Whether such a call was refused a short while ago.
