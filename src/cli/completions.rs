@@ -53,6 +53,10 @@ pub(super) fn print(args: &Args) -> anyhow::Result<()> {
     let shell = shell.completer(name).context("clap does not know this shell")?;
     shell.write_registration(ASKS, "teamroom", "teamroom", &find_program(), &mut script)?;
     print_line!("{}", String::from_utf8_lossy(&script).trim_end());
+    if matches!(args.shell, Shell::Zsh) {
+        // As a file of its own it is loaded at the first Tab, which it then answers too.
+        print_line!("if [ \"$funcstack[1]\" = _teamroom ]; then _clap_dynamic_completer_teamroom \"$@\"; fi");
+    }
     Ok(())
 }
 

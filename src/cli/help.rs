@@ -51,7 +51,8 @@ pub(super) fn extend(command: Command, registry: &Registry) -> Command {
     );
     let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let after = "`teamroom help COMMAND` shows the arguments of a command, with an example. Ids may be cut to their last six characters.";
-    let command = command.help_template(StyledStr::from(template)).after_help(after).styles(STYLES).max_term_width(WIDEST);
+    let command =
+        command.help_template(StyledStr::from(template)).after_help(after).styles(STYLES).term_width(width::of_terminal().min(WIDEST));
     names.into_iter().fold(command, |command, name| command.mut_subcommand(&name, |command| with_example(command, &name, registry)))
 }
 

@@ -46,7 +46,7 @@ fn render_first(command: &Command, registry: &Registry) -> std::io::Result<Vec<u
     for (title, names) in help::list_groups(registry) {
         let listed = names.iter().filter_map(|name| command.find_subcommand(name)).cloned();
         let mut section = Vec::new();
-        describe(&Command::new("teamroom").subcommands(listed)).render_subcommands_section(&mut section)?;
+        describe(&Command::new("teamroom").disable_help_subcommand(true).subcommands(listed)).render_subcommands_section(&mut section)?;
         let section = String::from_utf8_lossy(&section).replace(".SH SUBCOMMANDS", &format!(".SH \"{} COMMANDS\"", title.to_uppercase()));
         page.extend_from_slice(section.as_bytes());
     }

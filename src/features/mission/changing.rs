@@ -71,14 +71,15 @@ impl Effect for Wish {
     }
 }
 
+const NEEDS_A_MODEL: &str = "Changing a plan by words needs a language model. `/mission leave-out` and `/mission tell` work without one.";
+
 impl Missions {
     /// Starts a job that changes the plan as somebody wants.
     pub(super) async fn wish(&self, mission: &Mission, text: &str, asker: &Asker) -> Result<(), MissionError> {
         check_wish(mission, asker)?;
-        if self.agents().is_none() {
-            return Err(refused(
-                "Changing a plan by words needs a language model. `/mission leave-out` and `/mission tell` work without one.",
-            ));
+        // At the command line only the running team knows its models. It answers in the thread.
+        if self.is_offline() {
+            return Err(refused(NEEDS_A_MODEL));
         }
         let wish = Wish {
             mission: mission.id.clone(),
@@ -165,6 +166,9 @@ impl JobHandler for Changer {
             (Some(_), MissionStatus::Done) if !wish.is_told => return self.take_up(&mission, &wish, job).await,
             _ => return self.say(&mission, &wish, format!("{} is over, so its plan stays as it was.", render::title(&mission)), job).await,
         };
+        if self.follower.agents.is_offline() {
+            return self.say(&mission, &wish, NEEDS_A_MODEL.to_owned(), job).await;
+        }
         let items = mission.current(self.follower.store.list_parts(&mission.id).await?);
         if let Some(message) = &wish.colleague
             && let Some(step) = find_next_step(plan, &items, message)

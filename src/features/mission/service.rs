@@ -112,6 +112,11 @@ impl Missions {
         self.deps.agents.as_ref().filter(|agents| !agents.is_offline())
     }
 
+    /// Whether this process has agents, and they have no model.
+    pub(super) fn is_offline(&self) -> bool {
+        self.deps.agents.as_ref().is_some_and(|agents| agents.is_offline())
+    }
+
     /// Takes secrets out of pictures. None in a process that only carries out commands.
     pub(super) fn redactor(&self) -> Option<&Redactor> {
         self.deps.agents.as_ref().map(|agents| &agents.runner.redactor)

@@ -2,6 +2,7 @@
 
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock as _, SystemClock};
+use secrecy::ExposeSecret as _;
 use serde_json::{Value as Json, json};
 use teamroom::features::backlog::model::{WorkItem, WorkStatus};
 use teamroom::features::mission::MissionSettings;
@@ -131,8 +132,13 @@ async fn steps_are_added_and_given_to_others(backing: Backing) {
         json!({"why": "It has to be tested.", "add": [step("test", "Write the test plan", "vince", &[], &[])], "edit": [edit]})
     };
     let (mission, go_on) = begin(&stage, change).await;
-    let said = command_text(&stage, "change", &[("id", mission.short_id()), ("text", "We need a test plan, and Solus joins it.")]).await;
-    assert!(said.contains("I look at what that changes"), "{said}");
+    // At the command line, in a process that has no models.
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_teamroom"));
+    command.args(["mission", "change", mission.short_id(), "We need a test plan, and Solus joins it."]);
+    command.current_dir(stage.team.dir.path()).env_clear().env("DATABASE_URL", stage.team.config.database_url.expose_secret());
+    let output = command.output().await.expect("the binary runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("I look at what that changes"), "{said}{}", String::from_utf8_lossy(&output.stderr));
     eventually("the plan is changed", || is_told(&stage, &mission, "The plan is changed. It has to be tested.")).await;
     go_on.send(true).unwrap();
     comes_to(&stage, MissionStatus::Done).await;

@@ -49,10 +49,9 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(channel("Channel by name or id; by default that of the scheduled standup")),
             |standups, call| Box::pin(standups.start(call)),
         )
-        .command(
-            CommandSpec::new("status", "Show who has spoken, who is next and how long it has run.").example("--channel daily-standup"),
-            |standups, call| Box::pin(standups.show_status(call)),
-        )
+        .command(CommandSpec::new("status", "Show who has spoken, who is next and how long it has run."), |standups, call| {
+            Box::pin(standups.show_status(call))
+        })
         .command(
             CommandSpec::new("skip", "Skip somebody who has not spoken yet.")
                 .example("vince")

@@ -81,7 +81,7 @@ fn fit(rows: &mut [Vec<String>], alignments: &[CellAlignment], width: usize) {
         };
         (NARROWEST..=widest).rev().find(|limit| needs(*limit) <= room)
     };
-    let limits: Vec<usize> = match limit_of(&is_long).filter(|limit| *limit >= 2 * NARROWEST) {
+    let limits: Vec<usize> = match limit_of(&is_long).filter(|limit| *limit >= NARROWEST + 4) {
         Some(limit) => (0..widths.len()).map(|column| if is_long(column) { limit } else { usize::MAX }).collect(),
         None => {
             let limit = limit_of(&is_text).unwrap_or(NARROWEST);
