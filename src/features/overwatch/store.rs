@@ -7,7 +7,7 @@ use crate::features::overwatch::jobs::{KIND, MeetingAsked};
 use crate::features::overwatch::model::{Insight, InsightKind, LookBack, Subject};
 use crate::features::relationships::{Cause, Move, move_relationships};
 use crate::store::Store;
-use kernel::db::{Result, Transaction, plain, sql};
+use kernel::db::{Readable, Result, Transaction, plain, sql};
 use kernel::ids::{PersonaSlug, UserId, WorkItemId};
 use kernel::jobs::{self, NewJob, RetentionRule};
 use kernel::memory::Scope;
@@ -68,9 +68,9 @@ pub(super) async fn look_back_at_meeting(transaction: &mut Transaction, asked: &
 impl Store {
     /// The last insights, the newest first.
     pub async fn list_insights(&self, limit: u32) -> Result<Vec<Insight>> {
-        let rows: Vec<InsightColumns> =
+        let rows: Vec<Readable<InsightColumns>> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM insights ORDER BY created_at DESC, id LIMIT $1", i64::from(limit))?;
-        Ok(rows.into_iter().map(Insight::from).collect())
+        Ok(self.db().keep_readable("insights", rows).into_iter().map(Insight::from).collect())
     }
 
     /// The insights about one run.
@@ -87,7 +87,7 @@ impl Store {
     /// The insights for later plans: supported, actionable and allowed in this place, the newest first (OVER-6).
     pub async fn list_insights_for_plans(&self, scope: &Scope, limit: usize) -> Result<Vec<Insight>> {
         let [place, parent] = scope.heard();
-        let rows: Vec<InsightColumns> = sql!(
+        let rows: Vec<Readable<InsightColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM insights WHERE supported AND actionable AND kind <> 'none' AND (private_to IS NULL OR private_to IN ($1, $2))
@@ -96,7 +96,7 @@ impl Store {
             parent,
             i64::try_from(limit).unwrap_or(i64::MAX)
         )?;
-        Ok(rows.into_iter().map(Insight::from).collect())
+        Ok(self.db().keep_readable("insights", rows).into_iter().map(Insight::from).collect())
     }
 
     /// Stores a person's rating. A later rating replaces it. Only the first one changes the relationship between the author and the addressee of the

@@ -8,7 +8,7 @@ use crate::features::reminders::jobs::Round;
 use crate::features::reminders::model::{Person, Reminder, ReminderState};
 use crate::store::Store;
 use kernel::actor::Actor;
-use kernel::db::{Applied, Document, Effect, Result, StoreError, Transaction, Word, document, plain, sql};
+use kernel::db::{Applied, Document, Effect, Readable, Result, StoreError, Transaction, Word, document, plain, sql};
 use kernel::events::{Event, Topic, record};
 use kernel::ids::{ChannelId, ReminderId, UserId};
 use kernel::jobs;
@@ -56,19 +56,6 @@ impl ReminderColumns {
             round: self.round,
         })
     }
-}
-
-/// Reads the rows of a list. A row that cannot be read does not hide the others.
-fn read_list(rows: Vec<ReminderColumns>) -> Vec<Reminder> {
-    let mut reminders = Vec::new();
-    for row in rows {
-        let id = row.id.clone();
-        match row.read() {
-            Ok(reminder) => reminders.push(reminder),
-            Err(error) => tracing::warn!(%id, %error, "a reminder cannot be read"),
-        }
-    }
-    reminders
 }
 
 /// A repetition as it is stored. Rows of earlier versions have a cron expression instead: `0 8 * * 1,4`.
@@ -184,14 +171,14 @@ impl Store {
     /// The reminders that are not over, of a channel, of a thread and its channel, or of all, the next one first.
     pub async fn list_open_reminders(&self, here: &[ChannelId]) -> Result<Vec<Reminder>> {
         let first = here.first().map_or("", ChannelId::as_str);
-        let rows: Vec<ReminderColumns> = sql!(
+        let rows: Vec<Readable<ReminderColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM reminders WHERE state IN ('waiting', 'told') AND ($1 = '' OR channel IN ($1, $2)) ORDER BY due, id",
             first,
             here.get(1).map_or(first, ChannelId::as_str)
         )?;
-        Ok(read_list(rows))
+        Ok(self.db().read_each("reminders", rows, ReminderColumns::read))
     }
 }
 
@@ -360,26 +347,5 @@ mod tests {
         for cron in ["*/5 * * * *", "0 9 * * 8", "0 9 * * 255", "0 9 * * 5-1", "0 9 * * 1,", "0 9 1 * *", "0 25 * * 1"] {
             assert!(read_repetition(format!(r#"{{"cron":"{cron}","zone":"UTC"}}"#)).is_err(), "{cron}");
         }
-    }
-
-    #[test]
-    fn a_row_that_cannot_be_read_does_not_hide_the_others() {
-        let row = |id: &str, repeat: Option<&str>| ReminderColumns {
-            id: id.to_owned(),
-            channel: "discord:7".to_owned(),
-            private: false,
-            persona: "kelly".to_owned(),
-            what: "call".to_owned(),
-            whom: r#"{"id":"discord:42","name":"Ann"}"#.to_owned(),
-            asked_by: None,
-            due: DateTime::UNIX_EPOCH,
-            repeat: repeat.map(str::to_owned),
-            zone: "UTC".to_owned(),
-            state: "waiting".to_owned(),
-            round: 0,
-        };
-        let read = read_list(vec![row("a", None), row("b", Some(r#"{"cron":"*/5 * * * *","zone":"UTC"}"#)), row("c", None)]);
-        let ids: Vec<&str> = read.iter().map(|reminder| reminder.id.as_str()).collect();
-        assert_eq!(ids, ["a", "c"]);
     }
 }

@@ -21,6 +21,7 @@ mod samples;
 mod statements;
 mod transcript;
 mod turns;
+mod unreadable;
 mod work;
 
 use secrecy::{ExposeSecret, SecretString};

@@ -38,5 +38,6 @@ pub(crate) mod trace;
 mod trouble;
 mod turn_crashes;
 mod two_people;
+mod unreadable;
 mod unsure;
 mod wishes;

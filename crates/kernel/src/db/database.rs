@@ -31,6 +31,7 @@ impl Database {
         let database = open::open(url.expose_secret(), Use::Serve, now).await.map(Self::new)?;
         // SQLite opens a read-only file without an error.
         database.try_write().await?;
+        database.forget_unreadable().await?;
         Ok(database)
     }
 

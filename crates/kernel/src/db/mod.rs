@@ -13,6 +13,7 @@ mod leadership;
 mod notices;
 mod open;
 mod postgres;
+mod readable;
 pub mod rows;
 mod sqlite;
 mod weak_link;
@@ -35,6 +36,7 @@ pub use error::{Result, StoreError};
 pub use leadership::Leadership;
 pub use notices::record_notice;
 pub use open::check_exists;
+pub use readable::{Readable, UnreadableRow};
 pub use sqlite::SqlitePools;
 pub(crate) use weak_link::WeakLink;
 pub use who::Who;
@@ -55,6 +57,7 @@ pub struct Db {
     handover: Arc<Handover>,
     relay: Arc<WeakLink<Relay>>,
     feed: Arc<Feed>,
+    unreadable: Arc<readable::Unreadable>,
 }
 
 /// The connections.
@@ -66,7 +69,7 @@ pub enum Pools {
 
 impl From<Pools> for Db {
     fn from(pools: Pools) -> Self {
-        Self { pools, handover: Arc::default(), relay: Arc::default(), feed: Arc::default() }
+        Self { pools, handover: Arc::default(), relay: Arc::default(), feed: Arc::default(), unreadable: Arc::default() }
     }
 }
 

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Evidence, MeetingOrigin, Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
 use crate::store::Store;
-use kernel::db::{Document, Result, StoreError, Who, Word, document, sql};
+use kernel::db::{Document, Readable, Result, StoreError, Who, Word, document, sql};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId, WorkItemId};
 use kernel::memory::Scope;
 use kernel::money::Money;
@@ -124,7 +124,7 @@ impl Store {
     /// Matching items by urgency, priority and age.
     pub async fn list_items(&self, filter: &ItemFilter<'_>) -> Result<Vec<WorkItem>> {
         let (statuses, here) = (filter.names(), filter.scope.unwrap_or(&Scope::TEAM).heard());
-        let rows: Vec<ItemColumns> = sql!(
+        let rows: Vec<Readable<ItemColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
@@ -148,7 +148,7 @@ impl Store {
             here[0],
             here[1]
         )?;
-        rows.into_iter().map(WorkItem::try_from).collect()
+        Ok(self.db().read_each("work_items", rows, WorkItem::try_from))
     }
 
     pub async fn find_item(&self, item: &WorkItemId) -> Result<Option<WorkItem>> {
@@ -178,7 +178,7 @@ impl Store {
     pub async fn find_items_by_suffix(&self, suffix: &str, limit: u32) -> Result<Vec<WorkItem>> {
         let suffix = suffix.to_lowercase();
         let Some((start, _)) = suffix.char_indices().rev().nth(5) else { return Ok(Vec::new()) };
-        let rows: Vec<ItemColumns> = sql!(
+        let rows: Vec<Readable<ItemColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
@@ -188,7 +188,7 @@ impl Store {
             &suffix[start..],
             i64::from(limit)
         )?;
-        rows.into_iter().map(WorkItem::try_from).collect()
+        Ok(self.db().read_each("work_items", rows, WorkItem::try_from))
     }
 
     /// The channel of the latest item that a meeting decided on, if it is not private.

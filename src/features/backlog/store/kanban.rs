@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Evidence, Owner, Urgency, Wait, WorkKind, WorkStatus};
 use crate::store::Store;
-use kernel::db::{Document, Result, StoreError, Who, Word, plain, sql};
+use kernel::db::{Document, Readable, Result, StoreError, Who, Word, plain, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::money::Money;
 
@@ -143,7 +143,7 @@ impl Store {
 
     /// Items of one status in the order of work, as ranked by the planner.
     pub async fn list_cards_by_rank(&self, status: WorkStatus, filter: &KanbanFilter, limit: usize) -> Result<Vec<KanbanCard>> {
-        let rows: Vec<CardColumns> = sql!(
+        let rows: Vec<Readable<CardColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT id, kind, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
@@ -155,12 +155,12 @@ impl Store {
             filter.pattern(),
             i64::try_from(limit).unwrap_or(i64::MAX)
         )?;
-        rows.into_iter().map(KanbanCard::try_from).collect()
+        Ok(self.db().read_each("work_items", rows, KanbanCard::try_from))
     }
 
     /// Items of one status, most recently changed first.
     pub async fn list_cards_by_age(&self, status: WorkStatus, filter: &KanbanFilter, limit: usize) -> Result<Vec<KanbanCard>> {
-        let rows: Vec<CardColumns> = sql!(
+        let rows: Vec<Readable<CardColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT id, kind, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
@@ -172,6 +172,6 @@ impl Store {
             filter.pattern(),
             i64::try_from(limit).unwrap_or(i64::MAX)
         )?;
-        rows.into_iter().map(KanbanCard::try_from).collect()
+        Ok(self.db().read_each("work_items", rows, KanbanCard::try_from))
     }
 }

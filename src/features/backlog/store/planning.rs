@@ -14,7 +14,7 @@ use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
-use kernel::db::{Backend, Result, Transaction, bounded, document, record_notice, sql};
+use kernel::db::{Backend, Readable, Result, Transaction, bounded, document, record_notice, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::jobs::{self, JobId};
 
@@ -132,25 +132,25 @@ impl Store {
     /// Up to `limit` unplanned items, in the order of work as far as known.
     pub async fn list_unplanned(&self, limit: u32) -> Result<Vec<WorkItem>> {
         // Finds the few ids in the index first. Sorting thousands of whole rows would be slow.
-        let rows: Vec<ItemColumns> = sql!(
+        let rows: Vec<Readable<ItemColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
              FROM work_items WHERE id IN (SELECT id FROM work_items WHERE status = 'new' ORDER BY rank, id LIMIT $1) ORDER BY rank, id",
             i64::from(limit)
         )?;
-        rows.into_iter().map(WorkItem::try_from).collect()
+        Ok(self.db().read_each("work_items", rows, WorkItem::try_from))
     }
 
     /// All waiting items, oldest first.
     pub async fn list_waiting(&self) -> Result<Vec<WorkItem>> {
-        let rows: Vec<ItemColumns> = sql!(
+        let rows: Vec<Readable<ItemColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
              FROM work_items WHERE status = 'waiting' ORDER BY created_at, id"
         )?;
-        rows.into_iter().map(WorkItem::try_from).collect()
+        Ok(self.db().read_each("work_items", rows, WorkItem::try_from))
     }
 
     /// Asks in `message` whether to start what waited, together with the notice that this was asked.
@@ -163,13 +163,13 @@ impl Store {
 
     /// All open items, oldest first.
     pub async fn list_open_items(&self) -> Result<Vec<WorkItem>> {
-        let rows: Vec<ItemColumns> = sql!(
+        let rows: Vec<Readable<ItemColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
              FROM work_items WHERE status NOT IN ('done', 'failed', 'cancelled') ORDER BY created_at, id"
         )?;
-        rows.into_iter().map(WorkItem::try_from).collect()
+        Ok(self.db().read_each("work_items", rows, WorkItem::try_from))
     }
 
     /// Stores the planner's decision. An item whose children are all over ends here. False if the item is in progress or review, waits for

@@ -90,6 +90,13 @@ impl ChatCommands {
         for fault in &faults {
             let _ = writeln!(text, "- Needs a correction: {}", Medium::Chat.line_within(fault, FAULT));
         }
+        let unreadable = self.store.list_unreadable().await?;
+        for row in unreadable.iter().take(UNREADABLE) {
+            let _ = writeln!(text, "- Left out, because it cannot be read: {} {}", row.table, Medium::Chat.line_within(&row.id, FAULT));
+        }
+        if let Some(more) = unreadable.len().checked_sub(UNREADABLE).filter(|more| *more > 0) {
+            let _ = writeln!(text, "- Left out, because they cannot be read: {more} more rows of the database. The log has all.");
+        }
         let absent = match &self.agents {
             Some(agents) => agents.readings.list_absent().await,
             None => Vec::new(),
@@ -116,7 +123,7 @@ impl ChatCommands {
         }
         Ok(CommandReply::private(text.trim()).with_data(json!({
             "identities": online, "models": models, "spent_today": { "dollars": spent.cost.dollars(), "tokens": spent.tokens },
-            "faults": faults, "not_delivered": lost, "waiting_to_be_sent": waiting, "halted": is_halted, "quiet_channels": quiet, "paused": paused,
+            "faults": faults, "not_delivered": lost, "unreadable": unreadable, "waiting_to_be_sent": waiting, "halted": is_halted, "quiet_channels": quiet, "paused": paused,
         })))
     }
 

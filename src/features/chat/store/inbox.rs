@@ -8,7 +8,7 @@ use crate::store::Store;
 use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::store::forget_annotations;
-use kernel::db::{Document, Result, Transaction, document, sql};
+use kernel::db::{Document, Readable, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, MessageId};
 use kernel::memory::store::{delete_said, forget_memories_of, reword_said};
 use kernel::people::{Seen, record_seen};
@@ -117,13 +117,13 @@ impl Store {
 
     /// Messages with content that were undecided when the process ended, oldest first. In one channel or in all.
     pub async fn list_undecided(&self, channel: Option<&ChannelId>) -> Result<Vec<InboxRow>> {
-        let rows: Vec<InboxColumns> = sql!(
+        let rows: Vec<Readable<InboxColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM inbox WHERE decided_at IS NULL AND deleted_at IS NULL AND complete AND ($1 = '' OR channel = $1) ORDER BY sent_at, id",
             channel.map_or("", ChannelId::as_str)
         )?;
-        rows.into_iter().map(InboxColumns::read).collect()
+        Ok(self.db().read_each("inbox", rows, InboxColumns::read))
     }
 
     /// Stores the text of a message with what was heard in its recordings. Does nothing after an edit, a deletion or a decision since then.

@@ -8,7 +8,7 @@ use crate::store::Store;
 use kernel::agent::turn::Trigger;
 use kernel::chat::message::{Author, AuthorKind, InboundMessage};
 use kernel::chat::text::Mention;
-use kernel::db::{Document, Result, sql};
+use kernel::db::{Document, Readable, Result, sql};
 use kernel::ids::{MessageId, UserId};
 use kernel::text::fold_name;
 
@@ -30,10 +30,10 @@ struct SaidColumns {
 impl Store {
     /// The messages of people in the channel since a time, with the personas that answered them.
     pub(crate) async fn list_said_before(&self, message: &InboundMessage, since: DateTime<Utc>) -> Result<Vec<Said>> {
-        let rows: Vec<SaidColumns> = sql!(
+        let rows: Vec<Readable<SaidColumns>> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT inbox.message, inbox.sent_at, inbox.decision, turns.persona, turns.trigger, turns.finished_at, turns.reply
+            "SELECT inbox.id, inbox.message, inbox.sent_at, inbox.decision, turns.persona, turns.trigger, turns.finished_at, turns.reply
              FROM inbox LEFT JOIN turns ON turns.message = inbox.burst AND turns.state = 'answered'
              WHERE inbox.channel = $1 AND inbox.speaker IS NOT NULL AND inbox.sent_at BETWEEN $2 AND $3 AND inbox.id <> $4
              ORDER BY inbox.sent_at DESC, inbox.id DESC LIMIT $5",
@@ -43,7 +43,8 @@ impl Store {
             message.id.as_str(),
             MESSAGES
         )?;
-        rows.into_iter().filter_map(|row| row.read(&message.author).transpose()).collect()
+        let said = self.db().read_each("inbox", rows, |row: SaidColumns| row.read(&message.author));
+        Ok(said.into_iter().flatten().collect())
     }
 
     /// The person whose message was answered by a persona's message with this id on the platform.

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::features::chat::model::decision::Decision;
 use crate::store::Store;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
-use kernel::db::{Document, Result, Transaction, Word, document, sql};
+use kernel::db::{Document, Readable, Result, Transaction, Word, document, sql};
 use kernel::ids::{ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::jobs::{self, JobId, NewJob};
 use kernel::money::TokenUsage;
@@ -99,8 +99,9 @@ impl TurnColumns {
 impl Store {
     /// The turns that are not over, in their order.
     pub async fn list_open_turns(&self) -> Result<Vec<Turn>> {
-        let rows: Vec<TurnColumns> = sql!(self.db().read(), fetch_all, "SELECT * FROM turns WHERE finished_at IS NULL ORDER BY position")?;
-        rows.into_iter().map(|row| row.read().map(|row| row.turn)).collect()
+        let rows: Vec<Readable<TurnColumns>> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM turns WHERE finished_at IS NULL ORDER BY position")?;
+        Ok(self.db().read_each("turns", rows, |row: TurnColumns| row.read().map(|row| row.turn)))
     }
 
     /// Whether a channel has unanswered messages: a message is undecided, or a turn is queued or running.

@@ -7,7 +7,7 @@ use crate::store::Store;
 use kernel::chat::message::Channel;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
-use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
+use kernel::db::{Document, Readable, Result, Transaction, Word, document, plain, sql};
 use kernel::events::record;
 use kernel::ids::{ChannelId, MeetingId, MessageId};
 use kernel::money::Money;
@@ -94,14 +94,12 @@ impl Store {
 
     /// All open meetings, oldest first.
     pub async fn list_open_meetings(&self) -> Result<Vec<OpenMeeting>> {
-        let rows: Vec<MeetingColumns> =
+        let rows: Vec<Readable<MeetingColumns>> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM meetings WHERE ended_at IS NULL ORDER BY called_at, id")?;
-        rows.into_iter()
-            .map(|mut row| {
-                let material = row.material.take().map(Document::read).transpose()?;
-                Ok(OpenMeeting { meeting: row.into(), material })
-            })
-            .collect()
+        Ok(self.db().read_each("meetings", rows, |mut row: MeetingColumns| {
+            let material = row.material.take().map(Document::read).transpose()?;
+            Ok(OpenMeeting { meeting: row.into(), material })
+        }))
     }
 
     /// The open meeting of a kind in a channel.
@@ -124,25 +122,25 @@ impl Store {
 
     /// The last `limit` meetings of a kind, newest first.
     pub async fn list_meetings(&self, kind: &MeetingKind, limit: u32) -> Result<Vec<Meeting>> {
-        let rows: Vec<MeetingColumns> = sql!(
+        let rows: Vec<Readable<MeetingColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM meetings WHERE kind = $1 ORDER BY called_at DESC, id DESC LIMIT $2",
             kind.as_str(),
             i64::from(limit)
         )?;
-        Ok(rows.into_iter().map(Meeting::from).collect())
+        Ok(self.db().keep_readable("meetings", rows).into_iter().map(Meeting::from).collect())
     }
 
     /// The last `limit` meetings of all kinds that were held, newest first. Meetings that somebody cancelled are left out.
     pub async fn list_held_meetings(&self, limit: u32) -> Result<Vec<Meeting>> {
-        let rows: Vec<MeetingColumns> = sql!(
+        let rows: Vec<Readable<MeetingColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM meetings WHERE state IN ('done', 'failed') ORDER BY called_at DESC LIMIT $1",
             i64::from(limit)
         )?;
-        Ok(rows.into_iter().map(Meeting::from).collect())
+        Ok(self.db().keep_readable("meetings", rows).into_iter().map(Meeting::from).collect())
     }
 
     /// Asks a meeting to end. False if it was asked before, or the meeting is closing.

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::schedule::model::{Firing, FiringState, JobAction, JobName};
 use crate::store::Store;
-use kernel::db::{Applied, Document, Effect, Result, Transaction, Word, count, document, plain, sql};
+use kernel::db::{Applied, Document, Effect, Readable, Result, Transaction, Word, count, document, plain, sql};
 use kernel::events::{Audience, Event, Topic, record};
 use kernel::jobs::{self, NewJob, RetentionRule};
 use serde::{Deserialize, Serialize};
@@ -183,21 +183,21 @@ impl Store {
 
     /// The firings whose action has not ended, the earliest first.
     pub async fn list_open_firings(&self) -> Result<Vec<Firing>> {
-        let rows: Vec<FiringColumns> =
+        let rows: Vec<Readable<FiringColumns>> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM firings WHERE state = 'open' ORDER BY instant, job")?;
-        Ok(rows.into_iter().filter_map(FiringColumns::into_firing).collect())
+        Ok(self.db().keep_readable("firings", rows).into_iter().filter_map(FiringColumns::into_firing).collect())
     }
 
     /// The latest instants of a job that have a row, the newest first.
     pub async fn list_firings(&self, job: &JobName, limit: u32) -> Result<Vec<Firing>> {
-        let rows: Vec<FiringColumns> = sql!(
+        let rows: Vec<Readable<FiringColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM firings WHERE job = $1 ORDER BY instant DESC LIMIT $2",
             job.as_str(),
             i64::from(limit)
         )?;
-        Ok(rows.into_iter().filter_map(FiringColumns::into_firing).collect())
+        Ok(self.db().keep_readable("firings", rows).into_iter().filter_map(FiringColumns::into_firing).collect())
     }
 
     /// Deletes up to `limit` ended firings of instants before `at`, and returns how many.

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use crate::chat::outbound::{DeliveryState, OutboundMessage, Placement, Posted};
 use crate::chat::outbox::new_rows::{announce, announce_channels};
 use crate::chat::outbox::order::{Due, select_due};
-use crate::db::{Database, Document, Result, Transaction, Word, document, plain, sql};
+use crate::db::{Database, Document, Readable, Result, Transaction, Word, document, plain, sql};
 use crate::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
 use crate::jobs::RetentionRule;
 
@@ -141,13 +141,14 @@ impl Database {
 
     /// The messages of a channel that may be sent now, in their order, without those in flight. None overtakes one that it depends on.
     pub(super) async fn list_due(&self, channel: &ChannelId, in_flight: &HashSet<OutboxId>, now: DateTime<Utc>) -> Result<Due> {
-        let rows: Vec<OutboxColumns> = sql!(
+        let rows: Vec<Readable<OutboxColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM outbox WHERE channel = $1 AND state = 'pending' ORDER BY position LIMIT $2",
             channel.as_str(),
             LOOKED_AT
         )?;
+        let rows = self.db().keep_readable("outbox", rows);
         Ok(select_due(rows.into_iter().map(OutboxRow::from).collect(), in_flight, now))
     }
 
@@ -292,14 +293,14 @@ impl Database {
 
     /// The messages that wait for a permission, in the order in which they are tried again, and how many there are in total.
     pub async fn list_held(&self, limit: u32) -> Result<(Vec<HeldMessage>, u64)> {
-        let rows: Vec<OutboxColumns> = sql!(
+        let rows: Vec<Readable<OutboxColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM outbox WHERE state = 'held' ORDER BY next_attempt_at, position LIMIT $1",
             i64::from(limit)
         )?;
         let (count,): (i64,) = sql!(self.db().read(), fetch_one, "SELECT COUNT(*) FROM outbox WHERE state = 'held'")?;
-        let held = rows.into_iter().map(|row| HeldMessage {
+        let held = self.db().keep_readable("outbox", rows).into_iter().map(|row| HeldMessage {
             persona: row.message.0.persona,
             channel: row.message.0.channel,
             needs: row.failure.unwrap_or_default(),
@@ -309,14 +310,14 @@ impl Database {
 
     /// The messages since then that reached nobody, newest first. Changes of earlier messages and outdated ones do not count.
     pub async fn list_lost(&self, since: DateTime<Utc>, limit: u32) -> Result<Vec<LostMessage>> {
-        let rows: Vec<OutboxColumns> = sql!(
+        let rows: Vec<Readable<OutboxColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM outbox WHERE state = 'failed' AND created_at >= $1 ORDER BY created_at DESC LIMIT $2",
             since,
             i64::from(limit)
         )?;
-        Ok(find_lost(rows))
+        Ok(find_lost(self.db().keep_readable("outbox", rows)))
     }
 
     /// Gives up a message, because of `why`, and adds what is sent instead, in one transaction. The channel continues with the next one.

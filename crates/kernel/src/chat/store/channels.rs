@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::chat::message::{Channel, Place};
-use crate::db::{Database, Document, Result, Transaction, document, plain, sql};
+use crate::db::{Database, Document, Readable, Result, Transaction, document, plain, sql};
 use crate::ids::{ChannelId, MessageId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,8 +74,8 @@ impl Database {
 
     /// All channels with a message, latest first.
     pub async fn list_channels(&self) -> Result<Vec<ChannelSeen>> {
-        let rows: Vec<ChannelColumns> = sql!(self.db().read(), fetch_all, "SELECT * FROM channels ORDER BY last_at DESC, id")?;
-        Ok(rows.into_iter().map(ChannelSeen::from).collect())
+        let rows: Vec<Readable<ChannelColumns>> = sql!(self.db().read(), fetch_all, "SELECT * FROM channels ORDER BY last_at DESC, id")?;
+        Ok(self.db().keep_readable("channels", rows).into_iter().map(ChannelSeen::from).collect())
     }
 }
 

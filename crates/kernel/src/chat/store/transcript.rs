@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::agent::turn::Trigger;
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::outbound::OutboundKind;
-use crate::db::{Database, Document, Result, sql};
+use crate::db::{Database, Document, Readable, Result, sql};
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
 
 /// The fields of an [`InboundMessage`](crate::chat::message::InboundMessage) that a transcript needs. Parsing only these is faster: dozens
@@ -68,14 +68,14 @@ impl Database {
 
     /// The messages of people and foreign bots in a channel since a time, oldest first, without deleted ones.
     pub async fn list_heard(&self, channel: &ChannelId, since: DateTime<Utc>) -> Result<Vec<Spoken>> {
-        let heard: Vec<HeardColumns> = sql!(
+        let heard: Vec<Readable<HeardColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT id, message, speaker, sent_at FROM inbox WHERE channel = $1 AND speaker IS NOT NULL AND sent_at >= $2 ORDER BY sent_at, id",
             channel.as_str(),
             since
         )?;
-        Ok(heard.into_iter().map(HeardColumns::spoken).collect())
+        Ok(self.db().keep_readable("inbox", heard).into_iter().map(HeardColumns::spoken).collect())
     }
 
     /// A message of a channel, by a person or the team, if it is known and not deleted. A card counts as text here.
@@ -110,7 +110,7 @@ impl Database {
     }
 
     async fn list_lines(&self, channel: &ChannelId, limit: u32, with_meetings: bool) -> Result<Vec<Spoken>> {
-        let heard: Vec<HeardColumns> = sql!(
+        let heard: Vec<Readable<HeardColumns>> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT id, message, speaker, sent_at FROM inbox WHERE channel = $1 AND speaker IS NOT NULL
@@ -118,10 +118,10 @@ impl Database {
             channel.as_str(),
             i64::from(limit)
         )?;
-        let said: Vec<SaidColumns> = sql!(
+        let said: Vec<Readable<SaidColumns>> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT said.message, said.kind, said.platform_id, said.sent_at, said.created_at, turns.trigger, inbox.speaker AS starter
+            "SELECT said.id, said.message, said.kind, said.platform_id, said.sent_at, said.created_at, turns.trigger, inbox.speaker AS starter
              FROM outbox said LEFT JOIN turns ON turns.id = said.turn LEFT JOIN inbox ON inbox.id = turns.message
              WHERE said.channel = $1 AND said.kind <> 'notice' AND said.state <> 'failed' AND said.deleted_at IS NULL
                  AND ($3 OR said.kind <> 'report')
@@ -131,12 +131,13 @@ impl Database {
             with_meetings
         )?;
         // Both lists are newest first. Reversed, a stable sort keeps each message before its answer.
-        let heard = heard.into_iter().rev().map(|row| (row.sent_at, row.spoken()));
+        let heard = self.db().keep_readable("inbox", heard).into_iter().rev().map(|row| (row.sent_at, row.spoken()));
         let mut lines: Vec<(DateTime<Utc>, Spoken)> = heard.collect();
-        for row in said.into_iter().rev() {
+        let said = self.db().read_each("outbox", said, |row: SaidColumns| {
             let at = row.sent_at.unwrap_or(DateTime::<Utc>::MAX_UTC);
-            lines.push((at, row.spoken()?));
-        }
+            Ok((at, row.spoken()?))
+        });
+        lines.extend(said.into_iter().rev());
         lines.sort_by_key(|(at, _)| *at);
         let surplus = lines.len().saturating_sub(limit as usize);
         Ok(lines.into_iter().skip(surplus).map(|(_, spoken)| spoken).collect())

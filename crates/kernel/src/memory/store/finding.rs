@@ -14,7 +14,9 @@ impl Database {
     /// What people taught and may be told in `scope`, the newest first.
     pub async fn list_taught(&self, scope: &Scope, limit: usize) -> Result<Vec<Memory>> {
         let [place, parent] = scope.heard();
-        read(sql!(
+        Ok(read(
+            self,
+            sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM memories WHERE kind = 'fact' AND ended_at IS NULL AND NOT held AND (place IS NULL OR place = $1 OR place = $2)
@@ -22,40 +24,50 @@ impl Database {
             place,
             parent,
             i64::try_from(limit).unwrap_or(i64::MAX)
-        )?)
+        )?,
+        ))
     }
 
     /// The memories with an id that a person typed, in any state. There is rarely more than one.
     pub async fn find_memories(&self, short: &str, scope: &Scope) -> Result<Vec<Memory>> {
         self.derive_missing().await?;
         let [place, parent] = scope.heard();
-        read(sql!(
-            self.db().read(),
-            fetch_all,
-            "SELECT * FROM memories WHERE short = $1 AND (place IS NULL OR place = $2 OR place = $3) ORDER BY created_at, id",
-            short,
-            place,
-            parent
-        )?)
+        Ok(read(
+            self,
+            sql!(
+                self.db().read(),
+                fetch_all,
+                "SELECT * FROM memories WHERE short = $1 AND (place IS NULL OR place = $2 OR place = $3) ORDER BY created_at, id",
+                short,
+                place,
+                parent
+            )?,
+        ))
     }
 
     /// The memories that come from a message, in any state.
     pub async fn list_memories_of(&self, message: &MessageId) -> Result<Vec<Memory>> {
-        read(sql!(self.db().read(), fetch_all, "SELECT * FROM memories WHERE message = $1 ORDER BY created_at, id", message.as_str())?)
+        Ok(read(
+            self,
+            sql!(self.db().read(), fetch_all, "SELECT * FROM memories WHERE message = $1 ORDER BY created_at, id", message.as_str())?,
+        ))
     }
 
     /// The memories in use that come from messages in a channel since a time, the last message first.
     pub async fn list_last_of(&self, channel: &ChannelId, since: DateTime<Utc>) -> Result<Vec<Memory>> {
-        read(sql!(
-            self.db().read(),
-            fetch_all,
-            "SELECT memories.* FROM inbox JOIN memories ON memories.message = inbox.id
+        Ok(read(
+            self,
+            sql!(
+                self.db().read(),
+                fetch_all,
+                "SELECT memories.* FROM inbox JOIN memories ON memories.message = inbox.id
              WHERE inbox.channel = $1 AND inbox.speaker IS NOT NULL AND inbox.sent_at >= $2
                  AND memories.kind <> 'document' AND memories.ended_at IS NULL
              ORDER BY inbox.sent_at DESC, memories.significance DESC LIMIT 20",
-            channel.as_str(),
-            since
-        )?)
+                channel.as_str(),
+                since
+            )?,
+        ))
     }
 
     pub async fn find_memory(&self, id: &MemoryId) -> Result<Option<Memory>> {

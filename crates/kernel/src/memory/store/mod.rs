@@ -10,7 +10,7 @@ mod spans;
 
 use chrono::{DateTime, Utc};
 
-use crate::db::{Database, Document, Result, StoreError, Transaction, Word, document, plain, sql};
+use crate::db::{Database, Document, Readable, Result, StoreError, Transaction, Word, document, plain, sql};
 use crate::ids::{ChannelId, MemoryId, MessageId, PersonaSlug};
 use crate::memory::search::{Vector, to_store};
 use crate::memory::{Memory, MemoryKind, MemorySource, Origin, Scope, Teacher};
@@ -71,8 +71,8 @@ impl TryFrom<MemoryColumns> for Memory {
     }
 }
 
-fn read(rows: Vec<MemoryColumns>) -> Result<Vec<Memory>> {
-    rows.into_iter().map(Memory::try_from).collect()
+fn read(database: &Database, rows: Vec<Readable<MemoryColumns>>) -> Vec<Memory> {
+    database.db().read_each("memories", rows, Memory::try_from)
 }
 
 impl Database {
@@ -86,35 +86,41 @@ impl Database {
     /// Up to `limit` active lessons of a persona and the team that may be told in `scope`, by significance, then newest first.
     pub async fn list_lessons_in(&self, persona: &PersonaSlug, scope: &Scope, limit: u32) -> Result<Vec<Memory>> {
         let [place, parent] = scope.heard();
-        read(sql!(
-            self.db().read(),
-            fetch_all,
-            "SELECT * FROM memories WHERE kind = 'lesson' AND ended_at IS NULL AND NOT held AND (persona IS NULL OR persona = $1)
+        Ok(read(
+            self,
+            sql!(
+                self.db().read(),
+                fetch_all,
+                "SELECT * FROM memories WHERE kind = 'lesson' AND ended_at IS NULL AND NOT held AND (persona IS NULL OR persona = $1)
                  AND (place IS NULL OR place = $2 OR place = $3)
              ORDER BY significance DESC, created_at DESC, id DESC LIMIT $4",
-            persona.as_str(),
-            place,
-            parent,
-            i64::from(limit)
-        )?)
+                persona.as_str(),
+                place,
+                parent,
+                i64::from(limit)
+            )?,
+        ))
     }
 
     /// What is learnt from items that ended since a time and may be told in `scope`, the newest first. Also what a person has not confirmed yet, which
     /// is told as text from outside.
     pub async fn list_outcomes(&self, scope: &Scope, since: DateTime<Utc>, limit: u32) -> Result<Vec<Memory>> {
         let [place, parent] = scope.heard();
-        read(sql!(
-            self.db().read(),
-            fetch_all,
-            "SELECT * FROM memories WHERE kind = 'lesson' AND ended_at IS NULL AND forgotten_by IS NULL AND created_at >= $1
+        Ok(read(
+            self,
+            sql!(
+                self.db().read(),
+                fetch_all,
+                "SELECT * FROM memories WHERE kind = 'lesson' AND ended_at IS NULL AND forgotten_by IS NULL AND created_at >= $1
                  AND source LIKE $5 AND (place IS NULL OR place = $2 OR place = $3)
              ORDER BY created_at DESC, id DESC LIMIT $4",
-            since,
-            place,
-            parent,
-            i64::from(limit),
-            OF_ITEM
-        )?)
+                since,
+                place,
+                parent,
+                i64::from(limit),
+                OF_ITEM
+            )?,
+        ))
     }
 
     /// The same for memories that may be told everywhere.
@@ -124,13 +130,16 @@ impl Database {
 
     /// The newest lessons of all personas, including ended ones. Without those of private places, and without what waits for a person.
     pub async fn list_learnt(&self, limit: u32) -> Result<Vec<Memory>> {
-        read(sql!(
-            self.db().read(),
-            fetch_all,
-            "SELECT * FROM memories WHERE kind = 'lesson' AND place IS NULL AND NOT held AND forgotten_by IS NULL
+        Ok(read(
+            self,
+            sql!(
+                self.db().read(),
+                fetch_all,
+                "SELECT * FROM memories WHERE kind = 'lesson' AND place IS NULL AND NOT held AND forgotten_by IS NULL
              ORDER BY created_at DESC, id DESC LIMIT $1",
-            i64::from(limit)
-        )?)
+                i64::from(limit)
+            )?,
+        ))
     }
 
     /// The numbers of lessons, of ended, of held and of forgotten ones. Equal numbers mean an unchanged list. The newest lesson alone would not prove

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::MemoryColumns;
-use crate::db::{Backend, Database, Document, Result, Word, bounded};
+use crate::db::{Backend, Database, Document, Readable, Result, Word, bounded};
 use crate::ids::PersonaSlug;
 use crate::memory::search::{Entry, Recall, for_postgres, for_sqlite};
 use crate::memory::{Memory, MemoryKind, Origin, Teacher};
@@ -74,7 +74,7 @@ impl Database {
     /// The rows that have changed since a cursor. On PostgreSQL the cursor is the oldest transaction that was not over before the first page. So no
     /// row is missed, but a row may be read twice.
     pub(in crate::memory) async fn list_changed_entries(&self, cursor: i64) -> Result<Changed> {
-        let (rows, horizon): (Vec<EntryColumns>, Option<i64>) = match self.db().read() {
+        let (rows, horizon): (Vec<Readable<EntryColumns>>, Option<i64>) = match self.db().read() {
             Backend::Sqlite(pool) => {
                 let rows = sqlx::query_as(
                     "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, message, held, words, vector, meaning,
@@ -87,7 +87,7 @@ impl Database {
                          meaning_model, revision
                      FROM memories WHERE revision = 0",
                 );
-                let mut all: Vec<EntryColumns> = if cursor < 0 { first.fetch_all(pool).await? } else { Vec::new() };
+                let mut all: Vec<Readable<EntryColumns>> = if cursor < 0 { first.fetch_all(pool).await? } else { Vec::new() };
                 all.extend(rows.bind(cursor.max(0)).bind(PAGE).fetch_all(pool).await?);
                 (all, None)
             }
@@ -112,11 +112,13 @@ impl Database {
                 (bounded(rows.bind(cursor).bind(PAGE).fetch_all(pool)).await?, Some(horizon))
             }
         };
-        let last = rows.iter().map(|row| row.revision).max();
         let is_full = i64::try_from(rows.len()).is_ok_and(|count| count >= PAGE);
+        let read = self.db().read_each("memories", rows, |row: EntryColumns| Ok((row.revision, row.read()?)));
+        let last = read.iter().map(|(revision, _)| *revision).max();
         let next = last.map_or(cursor, |last| last + i64::from(horizon.is_some())).max(0);
-        let entries = rows.into_iter().map(EntryColumns::read).collect::<Result<_>>()?;
-        Ok(Changed { entries, next, has_more: is_full, horizon })
+        let entries = read.into_iter().map(|(_, entry)| entry).collect();
+        // A page without any row that can be read would be read again and again.
+        Ok(Changed { entries, next, has_more: is_full && last.is_some(), horizon })
     }
 
     /// The numbers of rows that have all words of one of the groups. The full text search of each database has its own language.
@@ -145,7 +147,7 @@ impl Database {
     /// The memories with these numbers, as far as they may be told, whatever their kind.
     pub(in crate::memory) async fn list_by_numbers(&self, numbers: &[i64], asked: &Recall<'_>) -> Result<Vec<(i64, Memory)>> {
         let (persona, [place, parent]) = (asked.persona.map_or("", PersonaSlug::as_str), asked.scope.heard());
-        let rows: Vec<NumberedColumns> = match self.db().read() {
+        let rows: Vec<Readable<NumberedColumns>> = match self.db().read() {
             Backend::Sqlite(pool) => {
                 let query = sqlx::query_as(
                     "SELECT * FROM memories WHERE number IN (SELECT value FROM json_each($1)) AND ended_at IS NULL AND NOT held
@@ -163,7 +165,7 @@ impl Database {
                 bounded(query.bind(numbers).bind(persona).bind(place).bind(parent).fetch_all(pool)).await?
             }
         };
-        rows.into_iter().map(|row| Ok((row.number, row.memory.try_into()?))).collect()
+        Ok(self.db().read_each("memories", rows, |row: NumberedColumns| Ok((row.number, row.memory.try_into()?))))
     }
 
     /// Which of these rows exist.
