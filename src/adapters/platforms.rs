@@ -97,6 +97,10 @@ impl ChatPlatform for Platforms {
         self.of(channel.platform())?.find_message(channel, message).await
     }
 
+    async fn link_message(&self, channel: &ChannelId, message: &MessageId) -> Option<String> {
+        self.of(channel.platform()).ok()?.link_message(channel, message).await
+    }
+
     async fn find_channel(&self, name: &str) -> Option<ChannelId> {
         // The answer about a name with a platform does not wait for other platforms.
         let named = name.split_once(':').and_then(|(platform, _)| self.of(Some(platform)).ok());

@@ -20,6 +20,7 @@ mod deputies;
 mod gateway;
 mod identity;
 mod ids;
+mod links;
 mod markup;
 mod options;
 mod platform;

@@ -13,6 +13,7 @@ use crate::adapters::discord::commands::member;
 use crate::adapters::discord::gateway::{Completeness, completeness};
 use crate::adapters::discord::identity::Identity;
 use crate::adapters::discord::ids::{PLATFORM, from_discord, to_discord};
+use crate::adapters::discord::links;
 use crate::adapters::discord::markup::TEXT;
 use crate::adapters::discord::rest::messages::may_post;
 use crate::adapters::discord::rest::threads::may_open_thread;
@@ -176,6 +177,13 @@ impl ChatPlatform for Discord {
             }
         }
         Err(refusal)
+    }
+
+    async fn link_message(&self, channel: &ChannelId, message: &MessageId) -> Option<String> {
+        let channel = snowflake(channel).ok()?;
+        let message = SnowflakeMessage::from(to_discord(message.as_str()).ok()?);
+        let channels = &self.hub.channels;
+        Some(links::link(self.rest.address(), channels.find_server(channel), channels.find_parent(channel), channel, message))
     }
 
     async fn find_channel(&self, name: &str) -> Option<ChannelId> {

@@ -142,6 +142,20 @@ impl ChatPlatform for Slack {
         Err(refusal)
     }
 
+    async fn link_message(&self, channel: &ChannelId, message: &MessageId) -> Option<String> {
+        let (spot, (_, stamp)) = (to_spot(channel).ok()?, to_message(message).ok()?);
+        if let Some(page) = self.api.local_page() {
+            return Some(format!("{page}#{}/{}/{stamp}", spot.channel, spot.thread.unwrap_or_default()));
+        }
+        for app in self.readers(spot.channel) {
+            let asked = Arguments::default().with("channel", spot.channel).with("message_ts", stamp);
+            if let Ok(answer) = self.api.call(&app.speaking, "chat.getPermalink", asked).await {
+                return answer.get("permalink").and_then(Value::as_str).map(str::to_owned);
+            }
+        }
+        None
+    }
+
     async fn find_channel(&self, name: &str) -> Option<ChannelId> {
         self.ready.wait().await;
         self.hub.directory.find_named(name)

@@ -197,7 +197,11 @@ fn describe_listed(item: &WorkItem, view: &ListView<'_>) -> Value {
 async fn show(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let details = backlog.get_details(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
     let detail = if call.caller.is_command_line() { Detail::Whole } else { Detail::Brief };
-    Ok(CommandReply::private(render_item(&details, backlog.roster(), detail)).with_data(describe_sheet(&details)))
+    let mut text = render_item(&details, backlog.roster(), detail);
+    if let Some(url) = backlog.kanban().filter(|_| !call.caller.is_command_line()) {
+        let _ = write!(text, "\n\nOn the kanban page: {url}/items/{}", details.item.id);
+    }
+    Ok(CommandReply::private(text).with_data(describe_sheet(&details)))
 }
 
 async fn files(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {

@@ -1,5 +1,6 @@
 //! The operator's actions on the page: who may do them, what they change, and that each happens once.
 
+use kernel::chat::message::{Channel, Place};
 use kernel::commands::{Caller, CommandRequest, Invoked};
 use kernel::ids::{ApprovalId, WorkItemId};
 use kernel::money::{Limit, Refused};
@@ -288,7 +289,7 @@ async fn a_call_is_approved_or_refused(backing: Backing) {
         let strayed = post(&stage, &format!("/backlog/items/{}/press", other.id)).multipart(to_form(&[("button", &button.id())]));
         assert_eq!(strayed.send().await.unwrap().status(), StatusCode::BAD_REQUEST);
         let sent = press(&stage, &work.id, &button).await;
-        assert_says(&sent, &format!("You {} the call of `http_get`.", if verb == "Approve" { "allowed" } else { "refused" }));
+        assert_says(&sent, &format!("You {} the call of http_get.", if verb == "Approve" { "allowed" } else { "refused" }));
         let decided = stage.store.find_approval(&approval.id).await.unwrap().unwrap();
         assert_eq!((decided.state, decided.by.as_deref()), (state, Some(OPERATOR)));
         let history = notes(&stage, &work.id).await;
@@ -506,4 +507,13 @@ async fn the_list_of_the_chat_links_to_the_page() {
     let invoked = Invoked::Command { path: "backlog list".into(), given: Vec::new() };
     let reply = stage.commands.run(CommandRequest { invoked, caller: Caller::CommandLine, channel: None }).await;
     assert!(reply.text.ends_with("Kanban page: http://127.0.0.1:9464/backlog"), "{}", reply.text);
+
+    let one = item("renew it", WorkStatus::Ready, 5);
+    stage.insert(std::slice::from_ref(&one)).await;
+    let invoked = Invoked::Command { path: "backlog show".into(), given: vec![("id".into(), one.id.to_string())] };
+    let caller = Caller::Person { id: "7".into(), name: "Ben".into(), roles: Vec::new() };
+    let channel = Channel { id: "discord:2".into(), name: "general".into(), place: Place::Server, private: false, shared: false };
+    let reply = stage.commands.run(CommandRequest { invoked, caller, channel: Some(channel) }).await;
+    let end = format!("On the kanban page: http://127.0.0.1:9464/backlog/items/{}", one.id);
+    assert!(reply.text.ends_with(&end), "{}", reply.text);
 }

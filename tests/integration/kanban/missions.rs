@@ -1,6 +1,7 @@
 //! The graph of a mission on the page.
 
 use kernel::db::sql;
+use kernel::ids::WorkItemId;
 use reqwest::StatusCode;
 use serde_json::json;
 use teamroom::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkKind, WorkStatus};
@@ -11,6 +12,7 @@ use crate::support::team::{Backing, on_one_store};
 
 on_one_store!(
     the_steps_of_a_mission_stand_in_waves_with_their_states_of_now,
+    a_card_of_a_step_names_its_mission_and_a_mission_narrows_the_page,
     a_step_that_was_taken_out_of_the_plan_is_not_in_the_graph,
     hostile_titles_of_steps_stay_words_and_long_ones_are_cut,
     forty_steps_are_one_small_page,
@@ -89,6 +91,25 @@ async fn the_steps_of_a_mission_stand_in_waves_with_their_states_of_now(backing:
         let response = stage.http.get(stage.url(&unknown)).send().await.expect("an answer");
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{unknown}");
     }
+}
+
+async fn a_card_of_a_step_names_its_mission_and_a_mission_narrows_the_page(backing: Backing) {
+    let stage = Stage::start(backing).await;
+    let (whole, other) = (mission("Build the <tea> shop"), mission("Sell cake"));
+    let cart = step(&whole, "Describe the cart", WorkStatus::Ready, &[]);
+    let bake = step(&other, "Bake", WorkStatus::Ready, &[]);
+    let part = WorkItem { parent: Some(cart.id.clone()), ..item("A part of a step", WorkStatus::Ready, 5) };
+    stage.insert(&[whole.clone(), other, cart.clone(), bake, part]).await;
+    let page = stage.get("/backlog").await;
+    let of = |id: &WorkItemId| format!("Step of <a href=\"/backlog/missions/{id}\">Build the &lt;tea&gt; shop</a>");
+    assert_eq!((page.matches("Step of <a").count(), page.matches(&of(&whole.id)).count()), (2, 1), "{page}");
+
+    let narrowed = stage.get(&format!("/backlog?mission={}", whole.id)).await;
+    assert!(narrowed.contains(&format!("<option value=\"{}\" selected>Build the &lt;tea&gt; shop</option>", whole.id)), "{narrowed}");
+    let board = stage.json(&format!("/backlog.json?mission={}", whole.id)).await;
+    let titles: Vec<_> = board["columns"][0]["cards"].as_array().unwrap().iter().map(|card| card["what"].as_str().unwrap()).collect();
+    assert_eq!((titles, &board["columns"][0]["count"]), (vec!["Describe the cart", "Build the <tea> shop"], &json!(2)));
+    assert_eq!(stage.json("/backlog.json?mission=%00'").await["columns"][0]["count"], 5, "what is no id narrows nothing");
 }
 
 async fn a_step_that_was_taken_out_of_the_plan_is_not_in_the_graph(backing: Backing) {

@@ -1,6 +1,7 @@
 //! The content of the kanban page.
 
 use chrono::TimeDelta;
+use kernel::db::sql;
 use kernel::ids::ApprovalId;
 use kernel::money::Money;
 use kernel::tools::CallStatus;
@@ -22,6 +23,7 @@ on_one_store!(
     a_column_shows_what_is_looked_at_first_and_counts_the_rest,
     items_are_found_by_owner_words_and_id,
     an_item_opens_with_all_that_is_known_of_it,
+    an_item_leads_to_the_message_in_which_it_was_asked_for,
     the_journal_of_a_run_is_shown_with_what_was_refused_and_asked,
     hostile_words_stay_words,
     files_of_an_item_are_previewed_and_downloaded_and_nothing_runs,
@@ -72,7 +74,7 @@ async fn each_item_stands_in_its_column_with_what_there_is_to_know(backing: Back
     let card = &board["columns"][3]["cards"][0];
     assert_eq!(
         (card["evidence"].as_str(), card["cost"].as_str(), card["age"].as_str()),
-        (Some("1 file, 1 review"), Some("$0.12"), Some("2 d"))
+        (Some("1 file, 1 review"), Some("$0.12"), Some("2 d ago"))
     );
     assert_eq!(card["short_id"], all[6].short_id());
 
@@ -85,7 +87,7 @@ async fn each_item_stands_in_its_column_with_what_there_is_to_know(backing: Back
         "tried 3×",
         "$0.12",
         "3 h",
-        "2 d",
+        "Thu 19 Nov, 10:00 (2 d ago)",
     ] {
         assert!(page.contains(words), "{words} is missing in {page}");
     }
@@ -174,6 +176,32 @@ async fn an_item_opens_with_all_that_is_known_of_it(backing: Backing) {
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{unknown}");
         assert!(response.text().await.expect("a page").contains("This item does not exist."));
     }
+}
+
+async fn an_item_leads_to_the_message_in_which_it_was_asked_for(backing: Backing) {
+    let stage = Stage::start(backing).await;
+    let asked = |message: &str| Origin::Person { id: "1".into(), name: "Ada".into(), message: Some(message.into()) };
+    let said = WorkItem { origin: asked("discord:9"), due: Some(noon() - TimeDelta::days(3)), ..item("renew it", WorkStatus::Ready, 90) };
+    let forgotten = WorkItem { origin: asked("discord:10"), ..item("forget it", WorkStatus::Ready, 5) };
+    stage.insert(&[said.clone(), forgotten.clone()]).await;
+    let mut transaction = stage.store.db().begin().await.unwrap();
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO inbox (id, channel, message, complete, sent_at, claimed_at) VALUES ('discord:9', 'discord:2', '{}', $2, $1, $1)",
+        noon(),
+        true
+    )
+    .unwrap();
+    transaction.commit().await.unwrap();
+    let show = async |item: &WorkItem| stage.get(&format!("/backlog/items/{}", item.id)).await.replace("&#x2f;", "/");
+    let page = show(&said).await;
+    for words in
+        ["href=\"https://chat.example/discord:2/discord:9\"", "Sat 21 Nov, 10:30 (1 h ago)", "overdue since Wed 18 Nov, 12:00 (3 d ago)"]
+    {
+        assert!(page.contains(words), "{words} is missing in {page}");
+    }
+    assert!(!show(&forgotten).await.contains("Show it in the chat"), "the message is not remembered any more");
 }
 
 async fn the_journal_of_a_run_is_shown_with_what_was_refused_and_asked(backing: Backing) {

@@ -27,6 +27,10 @@ impl ChatPlatform for Nobody {
         Ok(None)
     }
 
+    async fn link_message(&self, channel: &ChannelId, message: &MessageId) -> Option<String> {
+        Some(format!("https://chat.example/{channel}/{message}"))
+    }
+
     async fn find_channel(&self, _: &str) -> Option<ChannelId> {
         None
     }

@@ -110,7 +110,7 @@ async fn an_operator_raises_the_budget_of_the_day(backing: Backing) {
     team.say("knowledge", "vince, hello").await;
     assert_eq!(team.wait_for_answers("knowledge", 2).await[1].text, "here");
     let costs = invoke(&team, "costs", json!([])).await;
-    assert!(text(&costs).contains("| Vince |") && text(&costs).contains("scripted-1"), "{costs}");
+    assert!(text(&costs).contains("| Vince ") && text(&costs).contains("scripted-1"), "{costs}");
 }
 
 async fn the_limit_that_was_reached_is_the_one_that_is_raised(backing: Backing) {

@@ -88,6 +88,11 @@ pub trait ChatPlatform: Send + Sync + 'static {
         Err(SendError::Refused("this platform does not look up messages".to_owned()))
     }
 
+    /// The address under which people open a message of a channel or thread. None where there is none.
+    async fn link_message(&self, _channel: &ChannelId, _message: &MessageId) -> Option<String> {
+        None
+    }
+
     /// Finds a channel by its name or its id, with or without its platform. After a start, waits a while for the platform to report it.
     async fn find_channel(&self, name: &str) -> Option<ChannelId>;
 

@@ -151,6 +151,13 @@ impl ChannelDirectory {
         }
     }
 
+    /// The server of a channel or thread.
+    pub(crate) fn find_server(&self, channel: ChannelId) -> Option<GuildId> {
+        let known = self.read();
+        let parent = if let Some(Entry::Thread { parent, .. }) = known.get(&channel) { *parent } else { channel };
+        if let Some(Entry::Channel { server, .. }) = known.get(&parent) { Some(*server) } else { None }
+    }
+
     /// The parent channel of a thread.
     pub(crate) fn find_parent(&self, channel: ChannelId) -> Option<ChannelId> {
         match self.read().get(&channel) {

@@ -111,6 +111,11 @@ impl Api {
         Ok(Self { http, base, files, waits: Mutex::default() })
     }
 
+    /// The chat page of a local Slack, which ends with a slash. None for Slack itself.
+    pub(super) fn local_page(&self) -> Option<&str> {
+        Some(self.base.as_str()).filter(|_| self.base.scheme() == "http")
+    }
+
     /// Calls a method, and returns its answer if that is `ok`.
     pub(super) async fn call(&self, with: &Credential, method: &'static str, arguments: Arguments) -> Result<Map<String, Value>, Failure> {
         Ok(self.call_with_headers(with, method, arguments).await?.0)

@@ -231,6 +231,14 @@ impl Store {
         Ok(if let Origin::Person { message, .. } = origin { message } else { None })
     }
 
+    /// The message in which a person asked for an item, with its channel, as long as it is remembered.
+    pub async fn find_request_place(&self, item: &WorkItem) -> Result<Option<(ChannelId, MessageId)>> {
+        let Some(message) = self.find_request(item).await? else { return Ok(None) };
+        let row: Option<(String,)> =
+            sql!(self.db().read(), fetch_optional, "SELECT channel FROM inbox WHERE id = $1 AND deleted_at IS NULL", message.as_str())?;
+        Ok(row.map(|(channel,)| (channel.into(), message)))
+    }
+
     /// The number of open items that this one added.
     pub async fn count_added_by(&self, item: &WorkItemId) -> Result<u64> {
         let (added,): (i64,) = sql!(

@@ -17,6 +17,8 @@ pub struct KanbanFilter {
     pub owner: Option<Owner>,
     /// Part of the title, ignoring case, or the end of an item's id. Empty: all items.
     pub text: String,
+    /// A mission: it and its steps. None: all items.
+    pub mission: Option<WorkItemId>,
 }
 
 /// An item on the kanban page.
@@ -37,6 +39,8 @@ pub struct KanbanCard {
     /// Failed attempts.
     pub attempts: u32,
     pub cost: Money,
+    /// The mission of a step, with its title.
+    pub mission: Option<(WorkItemId, String)>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
 }
@@ -62,6 +66,8 @@ struct CardColumns {
     #[sqlx(try_from = "i64")]
     attempts: u32,
     cost: i64,
+    parent: Option<String>,
+    mission: Option<String>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
@@ -84,6 +90,7 @@ impl TryFrom<CardColumns> for KanbanCard {
             outcome: row.outcome,
             attempts: row.attempts,
             cost: Money(row.cost),
+            mission: row.parent.map(WorkItemId::new).zip(row.mission),
             created_at: row.created_at,
             updated_at: row.updated_at,
         })
@@ -93,6 +100,10 @@ impl TryFrom<CardColumns> for KanbanCard {
 impl KanbanFilter {
     fn owner_key(&self) -> String {
         self.owner.as_ref().map(|owner| plain(&Who::from(owner).key).into_owned()).unwrap_or_default()
+    }
+
+    fn mission_id(&self) -> String {
+        self.mission.as_ref().map(|mission| plain(mission.as_str()).into_owned()).unwrap_or_default()
     }
 
     /// A `LIKE` pattern for the text, with `!` as escape character.
@@ -134,9 +145,11 @@ impl Store {
             "SELECT status, COUNT(*) FROM work_items
              WHERE status IN ('new', 'ready', 'blocked', 'in_progress', 'in_review', 'waiting', 'done', 'failed', 'cancelled')
                  AND ($1 = '' OR owner = $1) AND ($2 = '' OR lower(what) LIKE '%' || $2 || '%' ESCAPE '!' OR id LIKE '%' || $2 ESCAPE '!')
+                 AND ($3 = '' OR id = $3 OR parent = $3)
              GROUP BY status ORDER BY status",
             filter.owner_key(),
-            filter.pattern()
+            filter.pattern(),
+            filter.mission_id()
         )?;
         rows.into_iter().map(|(status, count)| Ok((Word::read(status)?, count.cast_unsigned()))).collect()
     }
@@ -146,14 +159,17 @@ impl Store {
         let rows: Vec<Readable<CardColumns>> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT id, kind, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
+            "SELECT id, kind, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at,
+                 parent, (SELECT whole.what FROM work_items whole WHERE whole.id = work_items.parent AND whole.kind = 'mission') AS mission
              FROM work_items WHERE status = $1
                  AND ($2 = '' OR owner = $2) AND ($3 = '' OR lower(what) LIKE '%' || $3 || '%' ESCAPE '!' OR id LIKE '%' || $3 ESCAPE '!')
+                 AND ($5 = '' OR id = $5 OR parent = $5)
              ORDER BY rank, id LIMIT $4",
             status.as_str(),
             filter.owner_key(),
             filter.pattern(),
-            i64::try_from(limit).unwrap_or(i64::MAX)
+            i64::try_from(limit).unwrap_or(i64::MAX),
+            filter.mission_id()
         )?;
         Ok(self.db().read_each("work_items", rows, KanbanCard::try_from))
     }
@@ -163,15 +179,29 @@ impl Store {
         let rows: Vec<Readable<CardColumns>> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT id, kind, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
+            "SELECT id, kind, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at,
+                 parent, (SELECT whole.what FROM work_items whole WHERE whole.id = work_items.parent AND whole.kind = 'mission') AS mission
              FROM work_items WHERE status = $1
                  AND ($2 = '' OR owner = $2) AND ($3 = '' OR lower(what) LIKE '%' || $3 || '%' ESCAPE '!' OR id LIKE '%' || $3 ESCAPE '!')
+                 AND ($5 = '' OR id = $5 OR parent = $5)
              ORDER BY updated_at DESC, id DESC LIMIT $4",
             status.as_str(),
             filter.owner_key(),
             filter.pattern(),
-            i64::try_from(limit).unwrap_or(i64::MAX)
+            i64::try_from(limit).unwrap_or(i64::MAX),
+            filter.mission_id()
         )?;
         Ok(self.db().read_each("work_items", rows, KanbanCard::try_from))
+    }
+
+    /// The missions that were changed last, with their titles.
+    pub async fn list_kanban_missions(&self, limit: usize) -> Result<Vec<(WorkItemId, String)>> {
+        let rows: Vec<(String, String)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, what FROM work_items WHERE kind = 'mission' ORDER BY updated_at DESC, id DESC LIMIT $1",
+            i64::try_from(limit).unwrap_or(i64::MAX)
+        )?;
+        Ok(rows.into_iter().map(|(id, what)| (id.into(), what)).collect())
     }
 }

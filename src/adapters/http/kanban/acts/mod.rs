@@ -125,7 +125,8 @@ async fn carry_out(kanban: Kanban, act: Act, item: Option<WorkItemId>, form: For
                 Ok(invoked) => kanban.actor.run(invoked).await,
                 Err(why) => CommandReply::refused(why),
             };
-            let answer = answer(plain(&reply.text), reply.error);
+            // A page has no other font for commands.
+            let answer = answer(plain(&reply.text).replace('`', ""), reply.error);
             let added = reply.data.as_ref().filter(|_| act == Act::Add && !reply.error).and_then(|data| data["item"]["id"].as_str());
             match added {
                 Some(id) => Answer { page: format!("/backlog/items/{id}"), ..answer },

@@ -89,12 +89,63 @@ async function show(address, isWanted = () => true) {
   if (!details.open) details.showModal();
 }
 
+/** Opens an item in the dialog, or as a page if that fails. */
+function open(address) {
+  return show(address).catch(() => location.assign(address));
+}
+
+/** A card that is dragged to a column gets what a button of the item does. Without such a button the item opens. */
+async function move(id, column) {
+  const address = `/backlog/items/${id}`;
+  const page = await fetchPage(address);
+  const button = page.querySelector(`#item [data-to="${CSS.escape(column.id)}"]`);
+  if (!button || button.form.querySelector("textarea")) {
+    await show(address);
+    const note = button ? "" : `This cannot be moved to “${column.dataset.title}”. Here is what you can do with it.`;
+    details.querySelector("textarea")?.focus();
+    if (note) details.querySelector(".acts").before(Object.assign(document.createElement("p"), { className: "wait", textContent: note }));
+    return;
+  }
+  const form = new FormData(button.form, button);
+  const action = button.getAttribute("formaction") ?? button.form.getAttribute("action");
+  const response = await fetch(action, { method: "POST", body: form });
+  await keepUp();
+  // The answer may be a question, as when work would be thrown away.
+  if (response.redirected) await show(new URL(response.url).pathname + new URL(response.url).search);
+}
+
+let dragged = null;
+kanban.addEventListener("dragstart", (event) => {
+  dragged = event.target.closest?.(".card");
+  if (!dragged) return;
+  event.dataTransfer.setData("text/plain", dragged.dataset.id);
+  event.dataTransfer.effectAllowed = "move";
+});
+kanban.addEventListener("dragover", (event) => {
+  const column = event.target.closest?.(".column");
+  if (!dragged || !column) return;
+  event.preventDefault();
+  for (const one of kanban.querySelectorAll(".column")) one.classList.toggle("target", one === column);
+});
+kanban.addEventListener("dragend", () => {
+  dragged = null;
+  for (const one of kanban.querySelectorAll(".column")) one.classList.remove("target");
+});
+kanban.addEventListener("drop", (event) => {
+  const column = event.target.closest?.(".column");
+  if (!dragged || !column) return;
+  event.preventDefault();
+  const { id } = dragged.dataset;
+  // Within “Next” it becomes the first.
+  if (column.contains(dragged) && column.id !== "next") return;
+  move(id, column).catch(() => location.assign(`/backlog/items/${id}`));
+});
+
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.('a[href^="/backlog/items/"]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
   event.preventDefault();
-  const address = link.getAttribute("href");
-  show(address).catch(() => location.assign(address));
+  open(link.getAttribute("href"));
 });
 // A click on the backdrop has the dialog as its target.
 details.addEventListener("click", (event) => event.target === details && details.close());

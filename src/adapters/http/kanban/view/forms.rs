@@ -71,6 +71,8 @@ struct ButtonView {
     id: String,
     label: String,
     style: &'static str,
+    /// The column to which a card is dragged for the same. Empty: none.
+    to: &'static str,
 }
 
 /// The texts of an item as the forms show them.
@@ -191,6 +193,15 @@ fn confirm(item: &WorkItem, button: Button, forms: &Forms) -> Button {
     Button { id: WorkButton::CancelNow(item.id.clone()).id(), label: "Yes, cancel the item".to_owned(), ..button }
 }
 
+fn find_column(button: &str) -> &'static str {
+    match WorkButton::parse(button) {
+        Some(WorkButton::Restore(_) | WorkButton::Retry(_) | WorkButton::Anyway(_)) => "next",
+        Some(WorkButton::Accept(_) | WorkButton::Done(_)) => "done",
+        Some(WorkButton::Cancel(_) | WorkButton::NotNeeded(_)) => "ended",
+        _ => "",
+    }
+}
+
 impl ButtonView {
     fn of(Button { id, label, style }: Button) -> Self {
         let style = match style {
@@ -200,6 +211,6 @@ impl ButtonView {
         };
         // On a page "Cancel" alone would close the form.
         let label = if label == "Cancel" { "Cancel the item".to_owned() } else { label };
-        Self { id, label, style }
+        Self { to: find_column(&id), id, label, style }
     }
 }

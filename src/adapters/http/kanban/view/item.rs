@@ -1,6 +1,6 @@
 //! The detail page of one item.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use kernel::time::show_time;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::adapters::http::kanban::view::forms::{ActsView, Forms};
 use crate::adapters::http::kanban::view::{Viewer, Who, labels};
 use crate::features::backlog::model::{
-    Artefact, Execution, JournalEntry, Origin, ToolCall, Usage, Wait, WorkItem, WorkKind, WorkStatus, short_id,
+    Artefact, Execution, JournalEntry, MeetingOrigin, Origin, ToolCall, Usage, Wait, WorkItem, WorkKind, WorkStatus, short_id,
 };
 use crate::features::backlog::store::ItemEvent;
 use kernel::commands::KANBAN_PAGE;
@@ -50,6 +50,10 @@ pub(crate) struct ItemView {
     tools: Option<String>,
     origin: String,
     created: String,
+    /// When it changed last, unless it is as it was added.
+    changed: Option<String>,
+    /// The message in which it was asked for.
+    chat: Option<String>,
     /// The item itself if it is a mission, or the mission that it is a step of.
     mission: Option<String>,
     parent: Option<LinkView>,
@@ -151,12 +155,17 @@ impl Viewer {
             }
         }
         let approvals = self.store.list_approvals(id).await?;
+        let chat = match self.store.find_request_place(&item).await? {
+            Some((channel, message)) => self.platform.link_message(&channel, &message).await,
+            None => None,
+        };
         let files = self.store.read_artefacts(id).await?;
         Ok(Some(ItemView {
             time: usage.describe_time(),
             tools: usage.describe_calls(),
             parent,
             needs,
+            chat,
             approvals: approvals.into_iter().map(|approval| ApprovalView::of(approval, zone)).collect(),
             files: files.iter().enumerate().map(|(place, file)| show_file(id, place, file)).collect(),
             events: events.into_iter().map(|event| EventView::of(event, zone)).collect(),
@@ -167,7 +176,7 @@ impl Viewer {
 
     /// The part that needs no other tables.
     fn show_item(&self, item: WorkItem, acts: ActsView) -> ItemView {
-        let zone = self.roster.zone();
+        let (zone, now) = (self.roster.zone(), self.clock.now());
         let owner = self.show_owner(&item.owner);
         let by = item.persona.as_ref().map(|slug| self.show_persona(slug)).filter(|by| by.key != owner.key);
         ItemView {
@@ -177,14 +186,16 @@ impl Viewer {
             short_id: item.short_id().to_owned(),
             owner,
             by,
-            urgency_label: self.show_when(item.due, item.urgency),
+            urgency_label: self.show_when(item.due, item.urgency, item.status),
             status: item.status,
             status_label: labels::status(item.status),
             execution: item.execution.as_ref().map(|execution| describe_execution(execution, zone)),
             wait: item.wait.as_ref().filter(|_| item.status == WorkStatus::Waiting).map(Wait::describe),
-            not_before: item.not_before.filter(|_| !item.status.is_over()).map(|at| show_time(at, zone)),
+            not_before: item.not_before.filter(|_| !item.status.is_over()).map(|at| labels::date(at, now, zone)),
             origin: describe_origin(&item.origin),
-            created: show_time(item.created_at, zone),
+            created: labels::date(item.created_at, now, zone),
+            changed: (item.updated_at - item.created_at > TimeDelta::minutes(1)).then(|| labels::date(item.updated_at, now, zone)),
+            chat: None,
             mission: match item.kind {
                 WorkKind::Mission => Some(item.id.to_string()),
                 WorkKind::Step => item.parent.as_ref().map(ToString::to_string),
@@ -249,7 +260,8 @@ fn describe_execution(execution: &Execution, zone: Tz) -> String {
 
 fn describe_origin(origin: &Origin) -> String {
     match origin {
-        Origin::Meeting(meeting) => format!("the meeting {}", meeting.id),
+        Origin::Meeting(MeetingOrigin { called_by: Some((_, name)), .. }) => format!("a meeting that {name} called"),
+        Origin::Meeting(_) => "a scheduled meeting".into(),
         Origin::Person { name, .. } => name.clone(),
         Origin::WorkItem(item) => format!("work on {}", short_id(item)),
         Origin::CommandLine => "the command line".into(),

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use crate::adapters::http::kanban::read_id;
 use crate::adapters::http::kanban::view::{Asked, Viewer, Who, labels, parse_owner};
 use crate::features::backlog::model::{Urgency, WorkKind, WorkStatus, short_id};
 use crate::features::backlog::store::{KanbanCard, KanbanFilter};
@@ -10,6 +11,9 @@ use kernel::db::StoreError;
 
 /// The most cards in a column. For the rest only the number is shown.
 pub(crate) const MOST: usize = 100;
+
+/// The most missions to choose from.
+const MISSIONS: usize = 30;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct KanbanView {
@@ -21,9 +25,18 @@ pub(crate) struct KanbanView {
     /// The selected filter.
     owner: String,
     text: String,
+    mission: String,
     /// The owners to choose from.
     owners: Vec<Who>,
+    /// The missions to choose from.
+    missions: Vec<MissionOption>,
     columns: Vec<ColumnView>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct MissionOption {
+    id: String,
+    what: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -46,6 +59,9 @@ struct CardView {
     by: Option<Who>,
     urgency: Urgency,
     urgency_label: String,
+    is_overdue: bool,
+    /// The mission of a step.
+    mission: Option<MissionOption>,
     status: WorkStatus,
     status_label: String,
     /// Why it waits.
@@ -55,6 +71,8 @@ struct CardView {
     attempts: u32,
     /// None if it cost nothing.
     cost: Option<String>,
+    /// When it was added, or ended: with the distance, as in `3 h ago`.
+    date: String,
     age: String,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -87,7 +105,11 @@ impl Viewer {
     pub(crate) async fn read_kanban(&self, asked: &Asked) -> Result<KanbanView, StoreError> {
         // Read before the items, so that a change in between causes at most one reload too many.
         let mark = self.store.backlog_mark().await?;
-        let filter = KanbanFilter { owner: parse_owner(&asked.owner), text: asked.text.clone() };
+        let filter = KanbanFilter {
+            owner: parse_owner(&asked.owner),
+            text: asked.text.clone(),
+            mission: read_id(asked.mission.clone()).filter(|id| !id.as_str().is_empty()),
+        };
         let counts = self.store.count_cards(&filter).await?;
         let now = self.clock.now();
         let mut columns = Vec::with_capacity(COLUMNS.len());
@@ -105,7 +127,9 @@ impl Viewer {
             as_of: self.roster.show_time(now),
             owner: asked.owner.clone(),
             text: asked.text.clone(),
+            mission: asked.mission.clone(),
             owners,
+            missions: self.list_missions(&filter).await?,
             columns,
         })
     }
@@ -126,6 +150,7 @@ impl Viewer {
     fn show_card(&self, card: KanbanCard, now: DateTime<Utc>) -> CardView {
         let owner = self.show_owner(&card.owner);
         let by = card.persona.as_ref().map(|slug| self.show_persona(slug)).filter(|by| by.key != owner.key);
+        let changed = if card.status.is_over() { card.updated_at } else { card.created_at };
         CardView {
             short_id: short_id(&card.id).to_owned(),
             kind: card.kind,
@@ -134,7 +159,9 @@ impl Viewer {
             owner,
             by,
             urgency: card.urgency,
-            urgency_label: self.show_when(card.due, card.urgency),
+            urgency_label: self.show_when(card.due, card.urgency, card.status),
+            is_overdue: !card.status.is_over() && card.due.is_some_and(|due| due < now),
+            mission: card.mission.map(|(id, what)| MissionOption { id: id.to_string(), what }),
             status: card.status,
             status_label: labels::status(card.status),
             wait: card.wait.filter(|_| card.status == WorkStatus::Waiting).map(|wait| wait.describe()),
@@ -142,10 +169,20 @@ impl Viewer {
             outcome: card.outcome.map(|outcome| labels::cut(&outcome, 200)),
             attempts: card.attempts,
             cost: (card.cost.0 != 0).then(|| card.cost.to_string()),
-            age: labels::age(card.created_at, now),
+            date: labels::date(changed, now, self.zone),
+            age: labels::distance(changed, now),
             created_at: card.created_at,
             updated_at: card.updated_at,
         }
+    }
+
+    /// The missions that were changed last, and the one that is asked for.
+    async fn list_missions(&self, filter: &KanbanFilter) -> Result<Vec<MissionOption>, StoreError> {
+        let mut missions = self.store.list_kanban_missions(MISSIONS).await?;
+        if let Some(asked) = filter.mission.as_ref().filter(|asked| missions.iter().all(|(id, _)| id != *asked)) {
+            missions.extend(self.store.find_item(asked).await?.map(|item| (item.id, item.what)));
+        }
+        Ok(missions.into_iter().map(|(id, what)| MissionOption { id: id.to_string(), what }).collect())
     }
 
     /// The personas, and the people who own one of the cards shown.

@@ -5,15 +5,21 @@ use kernel::time::show_time;
 use crate::features::backlog::model::{Evidence, Judge, Urgency, WorkStatus};
 use crate::features::backlog::render::{changed_tests, total};
 
-/// The age in its largest unit: `4 min`, `3 h`, `12 d`.
-pub(super) fn age(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+/// How long ago or how far ahead, in its largest unit: `4 min ago`, `in 3 h`, `12 d ago`.
+pub(super) fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let minutes = (now - at).num_minutes();
-    match minutes {
-        ..1 => "now".into(),
-        1..60 => format!("{minutes} min"),
-        60..2880 => format!("{} h", minutes / 60),
-        _ => format!("{} d", minutes / 1440),
-    }
+    let length = match minutes.abs() {
+        ..1 => return "now".into(),
+        count @ 1..60 => format!("{count} min"),
+        count @ 60..2880 => format!("{} h", count / 60),
+        count => format!("{} d", count / 1440),
+    };
+    if minutes < 0 { format!("in {length}") } else { format!("{length} ago") }
+}
+
+/// When something was or will be: `Fri 27 Nov, 09:00 (3 h ago)`.
+pub(super) fn date(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
+    format!("{} ({})", show_time(at, zone), distance(at, now))
 }
 
 pub(super) fn status(status: WorkStatus) -> String {
@@ -25,7 +31,7 @@ pub(super) fn urgency(urgency: Urgency) -> &'static str {
         Urgency::Now => "now",
         Urgency::Today => "today",
         Urgency::ThisWeek => "this week",
-        Urgency::Backlog => "backlog",
+        Urgency::Backlog => "some time",
     }
 }
 
@@ -115,10 +121,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_age_is_told_in_its_largest_unit_and_the_future_is_now() {
+    fn a_date_comes_with_its_distance_in_the_largest_unit() {
         let now = DateTime::UNIX_EPOCH + TimeDelta::days(100);
-        let told = [-5, 0, 1, 59, 60, 119, 2879, 2880, 40_000].map(|minutes| age(now - TimeDelta::minutes(minutes), now));
-        assert_eq!(told, ["now", "now", "1 min", "59 min", "1 h", "1 h", "47 h", "2 d", "27 d"]);
+        let told = [0, 1, 59, 60, 119, 2879, 2880, 40_000, -5, -90].map(|minutes| distance(now - TimeDelta::minutes(minutes), now));
+        let expected = ["now", "1 min ago", "59 min ago", "1 h ago", "1 h ago", "47 h ago", "2 d ago", "27 d ago", "in 5 min", "in 1 h"];
+        assert_eq!(told, expected);
+        assert_eq!(date(now - TimeDelta::hours(3), now, Tz::UTC), "Fri 10 Apr, 21:00 (3 h ago)");
     }
 
     #[test]

@@ -13,8 +13,9 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use crate::adapters::http::kanban::Shown;
-use crate::features::backlog::model::{Owner, Urgency};
+use crate::features::backlog::model::{Owner, Urgency, WorkStatus};
 use crate::store::Store;
+use kernel::chat::ChatPlatform;
 use kernel::ids::{PersonaSlug, UserId};
 use kernel::llm::budget::Budgets;
 use kernel::persona::roster::Roster;
@@ -32,6 +33,8 @@ pub(super) struct Asked {
     /// `persona:vince`, `person:1`. Empty: all.
     owner: String,
     text: String,
+    /// The id of a mission. Empty: all.
+    mission: String,
 }
 
 /// Reads the backlog for display.
@@ -39,6 +42,7 @@ pub(super) struct Viewer {
     team: String,
     roster: Arc<Roster>,
     store: Store,
+    platform: Arc<dyn ChatPlatform>,
     zone: Tz,
     budgets: Budgets,
     clock: SharedClock,
@@ -50,6 +54,7 @@ impl Viewer {
             team: shown.team.clone(),
             roster: shown.roster.clone(),
             store: shown.store.clone(),
+            platform: shown.platform.clone(),
             zone: shown.zone,
             budgets: shown.budgets.clone(),
             clock: shown.clock.clone(),
@@ -57,8 +62,14 @@ impl Viewer {
     }
 
     /// When an item is due, or how urgent it is.
-    fn show_when(&self, due: Option<DateTime<Utc>>, urgency: Urgency) -> String {
-        due.map_or_else(|| labels::urgency(urgency).to_owned(), |due| format!("due {}", show_time(due, self.zone)))
+    fn show_when(&self, due: Option<DateTime<Utc>>, urgency: Urgency, status: WorkStatus) -> String {
+        let Some(due) = due else { return labels::urgency(urgency).to_owned() };
+        let now = self.clock.now();
+        match status.is_over() {
+            true => format!("due {}", show_time(due, self.zone)),
+            false if due < now => format!("overdue since {}", labels::date(due, now, self.zone)),
+            false => format!("due {}", labels::date(due, now, self.zone)),
+        }
     }
 
     fn show_owner(&self, owner: &Owner) -> Who {
