@@ -59,11 +59,11 @@ async fn a_turn_of_an_earlier_program_gets_a_job(home: &Home) {
     decided(&store, "m1", &turns).await;
     tamper(home, "UPDATE turns SET job = NULL, state = 'running', attempts = 1 WHERE persona = 'vince'").await;
     tamper(home, "DELETE FROM jobs WHERE id = 1").await;
-    assert_eq!(store.list_awaited_turns(&general().id).await.unwrap(), [turns[1].id.clone()]);
+    assert_eq!(store.list_awaited_turns(&general().id, at(9)).await.unwrap(), [turns[1].id.clone()]);
 
     assert_eq!(store.enqueue_lost_turns(at(9)).await.unwrap(), 1);
     assert_eq!(store.enqueue_lost_turns(at(9)).await.unwrap(), 0);
-    assert_eq!(store.list_awaited_turns(&general().id).await.unwrap().len(), 2);
+    assert_eq!(store.list_awaited_turns(&general().id, at(9)).await.unwrap().len(), 2);
     let job = kernel::jobs::find(&store.database(), JobId(3)).await.unwrap().unwrap().job;
     assert_eq!(
         (job.kind.as_str(), job.queue.as_deref(), job.read_payload::<Turn>().unwrap()),

@@ -25,6 +25,7 @@ on_both_stores!(
     killed_after_everything_was_marked,
     killed_at_random_moments,
     a_turn_that_keeps_killing_the_process_is_given_up,
+    others_do_not_wait_for_a_turn_that_rests,
     a_polite_end_lets_the_running_turn_finish,
 );
 
@@ -262,6 +263,29 @@ async fn a_turn_that_keeps_killing_the_process_is_given_up(backing: Backing) {
     assert_eq!(team.model.count(), 3);
     let told = "SELECT COUNT(*) FROM turns WHERE state = 'failed' AND error = 'its process died over it 3 times in a row'";
     assert_eq!(database::count(&team, told).await, 1);
+}
+
+/// The third try of a turn is ten minutes away here, and the rest of the channel is answered at once.
+async fn others_do_not_wait_for_a_turn_that_rests(backing: Backing) {
+    let team = quiet(backing).await;
+    set(&team, "crash_pause = \"10m\"\n");
+    team.model
+        .on(|asked| if asked.last_word() == "poison" { Script::Hang } else { Script::say(format!("answer to {}", asked.last_word())) });
+    for attempt in 1..=2 {
+        let process = TeamProcess::start(&team, &[]).await;
+        if attempt == 1 {
+            team.say("general", "vince, report poison").await;
+        }
+        eventually("the model was asked", || async { team.model.count() == attempt }).await;
+        process.kill_with_one_job(&team).await;
+    }
+    team.say("general", "vince, report before").await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_said(&team, &["answer to before"]).await;
+    team.say("general", "vince, report after").await;
+    expect_said(&team, &["answer to before", "answer to after"]).await;
+    let rests = "SELECT COUNT(*) FROM jobs WHERE kind = 'chat.turn' AND state = 'ready' AND crashes = 2";
+    assert_eq!(database::count(&team, rests).await, 1, "the turn still has its third try");
 }
 
 async fn a_polite_end_lets_the_running_turn_finish(backing: Backing) {

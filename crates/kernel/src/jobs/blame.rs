@@ -3,6 +3,7 @@
 //! A process that is killed from outside looks the same as one that a job has killed. So jobs that ran in parallel are not blamed. They become
 //! suspects, and run one at a time, alone, before any other job. A job is blamed when its process dies while no other job ran in it and it had stored
 //! no step. The third blame in a row sets it aside. Before the third attempt it waits a minute, so that a burst of kills from outside has ended.
+//! Meanwhile the other jobs of its queue go first.
 //!
 //! A suspect runs alone for two seconds, or until it has stored a step. A longer time would let a job of ten minutes block the team. If the process
 //! dies after that, the culprit is unknown again, and the time doubles. So a job that kills its process late is found too.

@@ -34,6 +34,9 @@ use kernel::ids::ChannelId;
 /// after its commit, or if the listening connection is being opened again.
 const BACKSTOP: Duration = Duration::from_secs(30);
 
+/// The interval while a message waits: a turn whose process died again and again rests, and nothing announces that.
+const BEHIND_TURN: Duration = Duration::from_secs(2);
+
 impl Conversation {
     /// Processes a channel until it has no work left or the process stops. Unfinished work stays in the database.
     pub(super) async fn work_off(self, channel: &ChannelId, queue: &Arc<ChannelQueue>) {
@@ -66,7 +69,9 @@ impl Conversation {
             tokio::select! {
                 () = queue.over() => {}
                 () = queue.arrived() => {}
-                () = self.deps().clock.sleep(BACKSTOP) => self.forget_ended_turns(channel, queue).await,
+                () = self.deps().clock.sleep(if queue.has_message() { BEHIND_TURN } else { BACKSTOP }) => {
+                    self.forget_ended_turns(channel, queue).await;
+                }
                 () = self.deps().stop.cancelled() => return,
             }
         }
@@ -89,7 +94,7 @@ impl Conversation {
 
     pub(super) async fn forget_ended_turns(&self, channel: &ChannelId, queue: &ChannelQueue) {
         let changes = queue.changes();
-        match self.deps().store.list_awaited_turns(channel).await {
+        match self.deps().store.list_awaited_turns(channel, self.deps().clock.now()).await {
             Ok(open) => queue.retain_turns(changes, &open),
             Err(error) => tracing::warn!(%channel, %error, "whether turns are over cannot be read"),
         }

@@ -112,8 +112,8 @@ impl Conversation {
     async fn conclude(&self, run: &Run<'_>, ending: Ending, has_steps: bool) -> Result<(), JobError> {
         let Run { turn, job, queue, since } = *run;
         let deps = self.deps();
-        // In a busy channel the answer is posted as a reply to its message.
-        let is_busy = self.person_waits(turn, queue).await.unwrap_or_default();
+        // In a busy channel the answer is posted as a reply to its message. So is that of a turn that rested, because others went first.
+        let is_busy = self.person_waits(turn, queue).await.unwrap_or_default() || job.job().crashes > 1;
         let reply_to = is_busy.then(|| turn.message.clone());
         let mut outbox = Vec::new();
         let mut follow_ups = Vec::new();

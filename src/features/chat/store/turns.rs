@@ -134,14 +134,16 @@ impl Store {
         row.map(TurnColumns::read).transpose()
     }
 
-    /// The turns of a channel that have not run yet.
-    pub async fn list_awaited_turns(&self, channel: &ChannelId) -> Result<Vec<TurnId>> {
+    /// The turns of a channel that have not run yet, without those that rest because their process died over them: others need not wait for these.
+    pub async fn list_awaited_turns(&self, channel: &ChannelId, now: DateTime<Utc>) -> Result<Vec<TurnId>> {
         let rows: Vec<(String,)> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT turns.id FROM turns JOIN jobs ON jobs.id = turns.job
-             WHERE turns.channel = $1 AND turns.finished_at IS NULL AND jobs.finished_at IS NULL",
-            channel.as_str()
+             WHERE turns.channel = $1 AND turns.finished_at IS NULL AND jobs.finished_at IS NULL
+                 AND NOT (jobs.state = 'ready' AND jobs.crashes > 0 AND jobs.run_at > $2)",
+            channel.as_str(),
+            now
         )?;
         Ok(rows.into_iter().map(|(id,)| TurnId::new(id)).collect())
     }

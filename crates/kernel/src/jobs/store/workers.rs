@@ -98,8 +98,8 @@ impl JobStore {
         Ok(())
     }
 
-    /// Takes back the jobs of a dead worker. `pause` gives the delay of a kind's job after a number of crashes. None, without any write, when it has
-    /// sent a heartbeat since, or another worker was faster.
+    /// Takes back the jobs of a dead worker. `pause` gives the delay of a kind's job after a number of crashes. While a job waits for that, the others
+    /// of its queue go first. None, without any write, when the worker has sent a heartbeat since, or another one was faster.
     pub(in crate::jobs) async fn take_back(
         &self,
         dead: &SeenWorker,
@@ -135,7 +135,8 @@ impl JobStore {
             sql!(
                 transaction.on(),
                 execute,
-                "UPDATE jobs SET state = 'ready', crashes = $2, suspicions = $3, run_at = $4
+                "UPDATE jobs SET state = 'ready', crashes = $2, suspicions = $3, run_at = $4,
+                     place_from = CASE WHEN $4 > place_from THEN $4 ELSE place_from END
                  WHERE id = $1 AND state = 'running' AND token = $5",
                 blame.id.0,
                 i64::from(blame.crashes),
