@@ -35,6 +35,11 @@ pub(crate) async fn tamper(home: &Home, sql: &str) {
     }
 }
 
+/// A connection of another program to a SQLite database.
+async fn beside(home: &Home) -> SqliteConnection {
+    SqliteConnection::connect(home.url.expose_secret()).await.unwrap()
+}
+
 /// A count, read outside of the store.
 pub(crate) async fn count(home: &Home, sql: &str) -> i64 {
     let url = home.url.expose_secret();
@@ -335,19 +340,77 @@ async fn a_cut_write_ahead_log_is_recovered() {
     let (log, data) = (home.directory.path().join("teamroom.db-wal"), home.directory.path().join("teamroom.db"));
     let (log, data) = (std::fs::read(log).unwrap(), std::fs::read(data).unwrap());
     assert!(log.len() > 10_000, "the messages are in the log: {}", log.len());
+    let mut random = crate::support::long::random();
+    // At each header, within it, behind it, and anywhere.
+    let frames = (HEADER..log.len()).step_by(FRAME + PAGE);
+    let mut cuts: Vec<usize> = frames.flat_map(|frame| [frame, frame + random.usize(1..FRAME), frame + FRAME]).collect();
+    cuts.extend([0, 10, HEADER - 1, log.len() - 1, log.len()]);
+    cuts.extend((0..20).map(|_| random.usize(..log.len())));
+    cuts.sort_unstable();
     let mut before = 0;
-    let garbled = [&log[..log.len() / 2], &[0x5A; 3000], &log[log.len() / 2 + 3000..]].concat();
-    let cuts = [0, 10, 31, 32, 56, 4152, log.len() / 3, log.len() / 2, log.len() - 4000, log.len() - 1, log.len()];
-    for left in cuts.into_iter().map(|length| &log[..length]).chain([&*garbled]) {
-        let after = Home::sqlite();
-        std::fs::write(after.directory.path().join("teamroom.db"), &data).unwrap();
-        std::fs::write(after.directory.path().join("teamroom.db-wal"), left).unwrap();
-        let opened = after.open().await;
-        let kept = usize::try_from(count(&after, "SELECT COUNT(*) FROM inbox").await).unwrap();
-        assert!(left == garbled || kept >= before, "{kept} of {} bytes", left.len());
-        assert!(left != log || kept == MESSAGES, "{kept}");
+    for length in cuts.into_iter().filter(|length| *length <= log.len()) {
+        let kept = recover(&data, &log[..length]).await;
+        assert!(kept >= before && (length < log.len() || kept == MESSAGES), "{kept} of {length} bytes");
         before = kept;
-        assert_eq!(opened.claim(&message("after", "hello", 0), at(0)).await.unwrap(), Claim::New);
+    }
+    // A part of the file was never written: the header, that of a frame, the middle of a page.
+    for from in [0, HEADER, HEADER + FRAME + PAGE, log.len() / 2, random.usize(..log.len() - 3000)] {
+        for unwritten in [0, 0x5A] {
+            let mut garbled = log.clone();
+            garbled[from..from + 3000].fill(unwritten);
+            assert!(recover(&data, &garbled).await < MESSAGES, "from {from}");
+        }
     }
     drop(store);
+}
+
+/// Sizes in a write-ahead log, <https://sqlite.org/fileformat2.html#the_write_ahead_log>: its header, that of a frame, a page.
+const HEADER: usize = 32;
+const FRAME: usize = 24;
+const PAGE: usize = 4096;
+
+/// The number of messages in a database with this log. It takes another one.
+async fn recover(data: &[u8], log: &[u8]) -> usize {
+    let after = Home::sqlite();
+    std::fs::write(after.directory.path().join("teamroom.db"), data).unwrap();
+    std::fs::write(after.directory.path().join("teamroom.db-wal"), log).unwrap();
+    let opened = after.open().await;
+    let kept = count(&after, "SELECT COUNT(*) FROM inbox").await;
+    assert_eq!(opened.claim(&message("after", "hello", 0), at(0)).await.unwrap(), Claim::New);
+    let damage: String = sqlx::query_scalar("PRAGMA quick_check").fetch_one(&mut beside(&after).await).await.unwrap();
+    assert_eq!(damage, "ok", "{} bytes", log.len());
+    usize::try_from(kept).unwrap()
+}
+
+/// A disk that loses what it said was written: the file is of later than its log. It opens, or says where it is and what helps.
+#[tokio::test]
+async fn a_database_that_does_not_fit_its_log_opens_or_says_what_helps() {
+    let home = Home::sqlite();
+    let store = home.open().await;
+    let paths = ["teamroom.db", "teamroom.db-wal"].map(|name| home.directory.path().join(name));
+    for number in 0..40 {
+        store.claim(&message(&format!("m{number}"), &"hello ".repeat(200), 0), at(0)).await.unwrap();
+    }
+    let early = paths.clone().map(|path| std::fs::read(path).unwrap());
+    for number in 40..80 {
+        store.claim(&message(&format!("m{number}"), &"hello ".repeat(200), 0), at(0)).await.unwrap();
+    }
+    sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut beside(&home).await).await.unwrap();
+    let late = paths.map(|path| std::fs::read(path).unwrap());
+    let mut random = crate::support::long::random();
+    for (data, log) in [(&late[0], &early[1]), (&early[0], &late[1])] {
+        for _ in 0..10 {
+            let mut torn = data.clone();
+            torn.truncate(data.len() - random.usize(..data.len() / 2));
+            for data in [data, &torn] {
+                let after = Home::sqlite();
+                std::fs::write(after.directory.path().join("teamroom.db"), data).unwrap();
+                std::fs::write(after.directory.path().join("teamroom.db-wal"), &log[..random.usize(..log.len())]).unwrap();
+                if let Err(error) = Store::open(&after.url, at(0)).await {
+                    let told = error.to_string();
+                    assert!(told.contains("teamroom.db") && told.contains("restore a backup"), "{told}");
+                }
+            }
+        }
+    }
 }
