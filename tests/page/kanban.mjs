@@ -113,6 +113,8 @@ await step("hostile words are shown as words", async () => {
 
 for (const [device, size] of [
   ["desktop", { width: 1280, height: 800 }],
+  ["laptop", { width: 1000, height: 800 }],
+  ["tablet", { width: 768, height: 1024 }],
   ["phone", { width: 390, height: 844, hasTouch: true, isMobile: true }],
 ]) {
   for (const colorScheme of ["light", "dark"]) {
@@ -122,6 +124,10 @@ for (const [device, size] of [
       await view.screenshot({ path: `${shots}/board-${device}-${colorScheme}.png`, fullPage: device === "phone" });
       const wide = await view.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       check(wide <= 0, `the page is ${wide} px too wide`);
+      const hidden = await view.evaluate(() =>
+        [...document.querySelectorAll(".column, .jump a")].filter((node) => node.getBoundingClientRect().right > innerWidth).map((node) => node.textContent.trim().slice(0, 20)),
+      );
+      check(hidden.length === 0, `beyond the edge: ${hidden[0]}`);
       const weak = await view.evaluate(findWeakContrast);
       check(weak.length === 0, `too little contrast: ${weak.slice(0, 5).join("; ")}`);
       const small = await view.evaluate(findSmallTargets, CONTROLS);
@@ -157,6 +163,32 @@ await step("what is typed into an open item outlives a change of the board", asy
   await view.getByRole("status").filter({ hasText: "You changed an item" }).waitFor();
   check((await view.locator(".who").first().textContent()).includes("Kelly"), "Kelly owns it");
   await view.screenshot({ path: `${shots}/board-assigned.png`, fullPage: true });
+  await view.context().close();
+});
+
+await step("a card that is dragged to a column gets what a button would do, and a mission narrows the page", async () => {
+  const view = await open();
+  await view.locator("#live.on").waitFor();
+  const column = (id) => view.locator(`#${id}`);
+  // So that all columns are in view.
+  await view.getByRole("searchbox").fill("Sketch the");
+  await view.waitForFunction(() => document.querySelectorAll(".card").length === 1);
+  await card(view, "Sketch the landing page").dragTo(column("ended"), { sourcePosition: { x: 20, y: 60 } });
+  await view.locator("dialog[open] .sent", { hasText: "You cancelled" }).waitFor();
+  await view.keyboard.press("Escape");
+  await column("ended").locator(".card", { hasText: "Sketch the landing page" }).waitFor();
+  await card(view, "Sketch the landing page").dragTo(column("next"), { sourcePosition: { x: 20, y: 60 } });
+  await view.locator("dialog[open] .sent").waitFor();
+  await view.keyboard.press("Escape");
+  await column("next").locator(".card", { hasText: "Sketch the landing page" }).waitFor();
+  await card(view, "Sketch the landing page").dragTo(column("done"), { sourcePosition: { x: 20, y: 60 } });
+  await view.locator("dialog[open]", { hasText: "This cannot be moved to “Done”." }).waitFor();
+  await view.keyboard.press("Escape");
+  await view.getByRole("searchbox").fill("");
+  await view.getByLabel("Mission").selectOption({ label: "Build the tea shop" });
+  await view.waitForFunction(() => [...document.querySelectorAll(".card")].every((card) => /of|the steps/.test(card.textContent)));
+  check(/\/backlog\?mission=\w+$/.test(view.url()), view.url());
+  await view.screenshot({ path: `${shots}/board-mission.png` });
   await view.context().close();
 });
 
