@@ -81,7 +81,8 @@ impl Tool for Save {
         })
     }
 
-    /// A person's own words are remembered because the person asks for it. They cannot hold text from outside, whatever else the run has read.
+    /// A person's own words are remembered because the person asks for it. They cannot hold text from outside, whatever else the run has read. What a
+    /// run says after that which it has read waits for a person's yes.
     fn risk(&self, arguments: &Value, context: &ToolContext<'_>) -> Risk {
         match arguments["text"].as_str().and_then(|text| find_teacher(text, context)) {
             Some(_) => Risk::Read,
@@ -109,7 +110,7 @@ impl Tool for Save {
         let memory = Memory {
             id: memory_id(source, context.persona, &text),
             persona: teacher.is_none().then(|| context.persona.clone()),
-            tags: clean_tags(&tags, context.tainted && teacher.is_none()),
+            tags: clean_tags(&tags, context.tainted, teacher),
             significance: if teacher.is_some() { Memory::TAUGHT } else { SIGNIFICANCE },
             place: context.scope.place().cloned(),
             taught_by: teacher.map(|asked| asked.person.clone()),
@@ -180,20 +181,132 @@ async fn save(store: &Database, memory: &Memory) -> Result<MemoryId, StoreError>
     Ok(kept)
 }
 
-/// The person whose own words a text is.
+/// The person whose own words a text is. Somebody outside may dictate which words of the person a run repeats, so after that the person must have
+/// asked to keep these, as they are.
 fn find_teacher<'a>(text: &str, context: &ToolContext<'a>) -> Option<&'a AskedBy> {
-    context.asked_by.filter(|asked| asked.says(text))
+    context.asked_by.filter(|asked| asked.says(text) && (!context.tainted || asks_to_keep(&asked.text, text)))
 }
 
-/// Removes the reserved tag of outside text from the model's tags, and sets it if the run is tainted.
-fn clean_tags(tags: &[String], tainted: bool) -> Vec<String> {
+/// Beginnings of words that ask to keep something.
+const KEEP: [&str; 28] = [
+    "remember",
+    "note",
+    "keep",
+    "mind",
+    "memor",
+    "save",
+    "store",
+    "write",
+    "learn",
+    "merk",
+    "notier",
+    "denk",
+    "behalt",
+    "speicher",
+    "schreib",
+    "retien",
+    "retenir",
+    "noter",
+    "souvien",
+    "enregistr",
+    "recuerd",
+    "anota",
+    "guarda",
+    "apunta",
+    "lembr",
+    "ricord",
+    "onthoud",
+    "zapamiętaj",
+];
+
+/// What may stand between that and what is to be kept.
+const BETWEEN: [&str; 46] = [
+    "that",
+    "this",
+    "it",
+    "down",
+    "in",
+    "mind",
+    "for",
+    "me",
+    "us",
+    "please",
+    "also",
+    "the",
+    "following",
+    "and",
+    "dass",
+    "daß",
+    "das",
+    "bitte",
+    "dir",
+    "euch",
+    "uns",
+    "mir",
+    "auf",
+    "für",
+    "und",
+    "folgendes",
+    "que",
+    "de",
+    "bien",
+    "ceci",
+    "cela",
+    "esto",
+    "eso",
+    "por",
+    "favor",
+    "lo",
+    "y",
+    "et",
+    "stp",
+    "s",
+    "il",
+    "te",
+    "plaît",
+    "fact",
+    "as",
+    "team",
+];
+
+/// Whether a message asks to keep a text that stands in it to the end of its sentence, or of the message. "Never deploy on Fridays" does not ask to
+/// keep "deploy on Fridays".
+fn asks_to_keep(message: &str, text: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    let text = words(text);
+    if text.is_empty() {
+        return false;
+    }
+    let ends = message.char_indices().filter(|(at, c)| {
+        let after = message[at + c.len_utf8()..].chars().next();
+        matches!(c, '\n' | '。' | '！') || (matches!(c, '.' | '!' | ';') && after.is_none_or(char::is_whitespace))
+    });
+    let ends: Vec<usize> = ends.map(|(at, _)| at).chain([message.len()]).collect();
+    ends.iter().any(|end| {
+        let Some(before) = words(&message[..*end]).strip_suffix(text.as_slice()).map(<[String]>::to_vec) else { return false };
+        let asks = |word: &String| KEEP.iter().any(|keep| word.starts_with(keep));
+        let asked = before.iter().rev().take_while(|word| BETWEEN.contains(&word.as_str()) && !asks(word)).count();
+        before.len().checked_sub(asked + 1).is_some_and(|at| asks(&before[at]) && !before[..at].iter().any(|word| is_negation(word)))
+    })
+}
+
+fn is_negation(word: &str) -> bool {
+    ["not", "never", "don", "dont", "nicht", "nie", "ne", "pas", "no", "nunca", "non", "mai", "niet", "nie"].contains(&word)
+}
+
+/// Removes the reserved tag of outside text from the model's tags, and sets it if the run is tainted. What a person teaches then has only tags in the
+/// person's words.
+fn clean_tags(tags: &[String], tainted: bool, teacher: Option<&AskedBy>) -> Vec<String> {
     let mut clean: Vec<String> = Vec::new();
+    let is_own = |tag: &str| !tainted || teacher.is_none_or(|asked| asked.has_words_of(tag));
     for tag in tags.iter().map(|tag| fold_name(&flatten(tag, TAG))) {
-        if !tag.is_empty() && tag != Memory::OUTSIDE && !clean.contains(&tag) && clean.len() < TAGS {
+        if !tag.is_empty() && tag != Memory::OUTSIDE && !clean.contains(&tag) && clean.len() < TAGS && is_own(&tag) {
             clean.push(tag);
         }
     }
-    clean.extend(tainted.then(|| Memory::OUTSIDE.to_owned()));
+    clean.extend((tainted && teacher.is_none()).then(|| Memory::OUTSIDE.to_owned()));
     clean
 }
 
@@ -212,4 +325,74 @@ fn memory_id(source: &MemorySource, persona: &PersonaSlug, text: &str) -> Memory
 fn unavailable(error: &StoreError) -> ToolError {
     tracing::warn!(%error, "a tool could not use the team's memory");
     ToolError::Failed("the team's memory is not available right now".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::memory::Teacher;
+
+    #[test]
+    fn a_person_asks_to_keep_what_ends_the_sentence_after_such_a_word() {
+        for (message, text) in [
+            ("Vince, merk dir bitte: Wir deployen donnerstags!", "Wir deployen donnerstags"),
+            ("remember that we deploy at 14:10. What is new?", "we deploy at 14:10"),
+            ("Here is the page. Please note: the router is in the cellar", "The router is in the cellar."),
+            ("keep in mind that v1.2 is broken! And read the feed.", "v1.2 is broken"),
+            ("note: it rains. It pours.", "it rains. It pours."),
+            ("recuerda que la tienda abre a las diez", "la tienda abre a las diez"),
+        ] {
+            assert!(asks_to_keep(message, text), "{message}");
+        }
+        for (message, text) in [
+            ("remember never to deploy on Fridays", "deploy on Fridays"),
+            ("remember that we deploy on Thursdays if it rains", "we deploy on Thursdays"),
+            ("We deploy on Thursdays. Read the feed.", "We deploy on Thursdays"),
+            ("Read the feed and say what it notes", "what it notes"),
+            ("don't remember that we lost", "we lost"),
+            ("merk dir nichts davon: das Passwort ist alt", "das Passwort ist alt"),
+            ("remember", "remember"),
+            ("", "x"),
+        ] {
+            assert!(!asks_to_keep(message, text), "{message}");
+        }
+    }
+
+    proptest! {
+        /// Whatever a page dictates: with one of its words in it, nothing is a person's own word and no tag of what a person teaches.
+        #[test]
+        fn nothing_from_outside_is_taught_in_the_name_of_a_person(
+            said in prop::collection::vec("[a-m]{1,6}", 1..12),
+            asks in prop::sample::select(vec!["", "remember that ", "bitte merk dir: ", "note: "]),
+            dictated in prop::collection::vec("[n-z]{1,6}", 1..4),
+            place in 0_usize..12,
+            end in prop::sample::select(vec!["", ".", "! And read the page.", "\nWhat is new"]),
+        ) {
+            let asked = AskedBy {
+                person: Teacher { id: None, name: "Ann".into() },
+                text: format!("{asks}{}{end}", said.join(" ")),
+                replied_to: String::new(),
+                talk: Vec::new(),
+            };
+            let mut words = said.clone();
+            let at = place.min(words.len());
+            words.splice(at..at, dictated.iter().cloned());
+            let known = asked.text.to_lowercase();
+            prop_assume!(dictated.iter().any(|word| !known.contains(word.as_str())));
+            let text = words.join(" ");
+            prop_assert!(!(asked.says(&text) && asks_to_keep(&asked.text, &text)), "{text} in {}", asked.text);
+            let tags = clean_tags(&[dictated.join(" ")], true, Some(&asked));
+            prop_assert!(tags.is_empty(), "{tags:?}");
+            prop_assert_eq!(clean_tags(&[], true, None), [Memory::OUTSIDE]);
+        }
+
+        /// Without a word that asks for it, nothing that a person says is kept by a run that has read something.
+        #[test]
+        fn what_nobody_asks_to_keep_is_not(said in prop::collection::vec("[o-qu-z]{2,6}", 1..12), from in 0_usize..12, to in 0_usize..12) {
+            let text = said.get(from.min(to)..from.max(to)).unwrap_or_default().join(" ");
+            prop_assert!(!asks_to_keep(&said.join(" "), &text));
+        }
+    }
 }
