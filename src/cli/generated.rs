@@ -12,10 +12,10 @@ use crate::cli::{COMMON, Globals, INTERRUPTED, completions, exit_code, me, setti
 use crate::config::Config;
 use crate::features::{Shown, TerminalCommand};
 use crate::store::Store;
-use kernel::commands::print_text;
 use kernel::commands::{
     ArgumentKind, ArgumentSpec, Caller, Choice, CommandReply, CommandRequest, CommandSpec, Effect, Invoked, Refused, Registry,
 };
+use kernel::commands::{parse_date, print_text};
 use kernel::db::{StoreError, check_exists};
 use kernel::print_line;
 use kernel::time::{Clock, SystemClock};
@@ -88,7 +88,7 @@ pub(super) async fn run(globals: &Globals, registry: &Registry, name: &str, matc
     let as_json = matches.get_flag("json");
     let (path, spec, mut given) = read(registry, name, matches)?;
     // Before anything is opened: a wrong value is wrong without a database too.
-    if let Err(refused) = registry.check_arguments(spec, &given) {
+    if let Err(refused) = registry.check_arguments(spec, &given).and_then(|()| check_dates(spec, &given)) {
         return answer(Err(refused.into()), as_json);
     }
     let config = setting::read_config(globals)?;
@@ -102,6 +102,13 @@ pub(super) async fn run(globals: &Globals, registry: &Registry, name: &str, matc
     };
     beside.store.close().await;
     answer(reply, as_json)
+}
+
+/// Dates are read by the command, in the team's zone. Whether a text is one does not depend on it.
+fn check_dates(spec: &CommandSpec, given: &[(String, String)]) -> Result<(), Refused> {
+    let is_date = |name: &str| spec.find_argument(name).is_some_and(|argument| argument.kind == ArgumentKind::Date);
+    let today = SystemClock.now().date_naive();
+    given.iter().filter(|(name, _)| is_date(name)).try_for_each(|(_, text)| parse_date(text, today).map(drop))
 }
 
 /// A command with its arguments.

@@ -14,7 +14,7 @@ use crate::features::backlog::service::{AskedIn, Asker, Backlog};
 use crate::features::{Shown, TerminalCommand};
 use kernel::chat::medium::Medium;
 use kernel::commands::{CommandReply, Refused};
-use kernel::tools::workspace;
+use kernel::tools::workspace::{self, NotSaved};
 
 /// The format of a file of items.
 const FILE_HELP: &str = "\
@@ -91,7 +91,10 @@ async fn add_file(backlog: &Backlog, file: &Path) -> anyhow::Result<CommandReply
 async fn save_files(backlog: &Backlog, id: &str, folder: &Path) -> anyhow::Result<CommandReply> {
     let (_, files) = backlog.get_files(id, &Asker::CommandLine).await.map_err(explain)?;
     let files = files.iter().map(|file| (file.facts.name.as_str(), file.content.as_slice()));
-    let saved = workspace::save_files(folder, files)?;
+    let saved = workspace::save_files(folder, files).map_err(|error| match error {
+        NotSaved::Failed { .. } => anyhow::Error::from(error),
+        NotSaved::Exists(_) | NotSaved::Name(_) => Refused::new(error.to_string()).into(),
+    })?;
     let names: Vec<_> = saved.iter().map(|path| path.display().to_string()).collect();
     let text = names.iter().map(|name| format!("Saved {}", Medium::Chat.line(name))).collect::<Vec<_>>().join("\n");
     Ok(CommandReply::private(text).with_data(json!({ "saved": names })))
