@@ -127,6 +127,58 @@ async fn every_statement_runs_on_sqlite_without_reading_whole_tables() {
     }
 }
 
+/// Indexes of which one key has more rows with each month: what is found by one of them must come in its order, or be few for another reason.
+const LONG: [&str; 6] = ["work_items_status", "work_items_changed", "memories_told", "memories_learnt", "events_items_at", "inbox_claimed"];
+
+/// Sorts of few rows that are found by a long index, and why they are few.
+const SHORT_SORTS: [(&str, &str); 10] = [
+    ("status = 'new' ORDER BY rank", "unplanned items"),
+    ("status = 'waiting'", "items that wait"),
+    ("status = 'blocked'", "items that wait for others"),
+    ("status IN ('ready', 'in_progress', 'in_review')", "open items"),
+    ("ORDER BY rank, id LIMIT", "open items of one status, by rank"),
+    ("CASE urgency", "asked for by a person, and mostly open items"),
+    ("events.at >", "what changed since a time"),
+    ("events.position >", "what changed since an event"),
+    ("claimed_at >= $1 AND claimed_at <= $2", "a period that a person asks for"),
+    ("kind IN ('lesson', 'approach', 'conversation')", "what is old enough to be archived, once a day"),
+];
+
+#[tokio::test]
+async fn no_list_sorts_the_past() {
+    let home = Home::sqlite();
+    home.open().await.close().await;
+    let mut connection = SqliteConnection::connect(home.url.expose_secret()).await.unwrap();
+    for statement in list_statements() {
+        let plan = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"))).fetch_all(&mut connection).await.unwrap();
+        let plan: Vec<String> = plan.iter().map(|step| step.get("detail")).collect();
+        let sorts = plan.iter().any(|step| step == "USE TEMP B-TREE FOR ORDER BY");
+        let is_long = plan.iter().any(|step| LONG.iter().any(|index| step.contains(&format!("INDEX {index} "))));
+        if !(sorts && is_long) || statement.ends_with("/* reads all: a person is forgotten */") {
+            continue;
+        }
+        assert!(SHORT_SORTS.iter().any(|(part, _)| statement.contains(part)), "sorts what grows: {plan:?}: {statement}");
+    }
+}
+
+#[tokio::test]
+async fn the_past_of_the_backlog_and_the_memory_is_found_by_an_index_in_its_order() {
+    let home = Home::sqlite();
+    home.open().await.close().await;
+    let mut connection = SqliteConnection::connect(home.url.expose_secret()).await.unwrap();
+    for (statement, index) in [
+        ("ORDER BY updated_at DESC, id DESC LIMIT $4", "work_items_changed"),
+        ("SELECT COUNT(*), COUNT(ended_at)", "memories_lessons"),
+        ("SELECT DISTINCT work_items.id, work_items.run FROM events", "events_items_at"),
+    ] {
+        let statement = list_statements().into_iter().find(|known| known.contains(statement)).expect("the statement");
+        let plan = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"))).fetch_all(&mut connection).await.unwrap();
+        let first: String = plan[0].get("detail");
+        let sorts = plan.iter().any(|step| step.get::<String, _>("detail") == "USE TEMP B-TREE FOR ORDER BY");
+        assert!(first.contains(index) && !sorts, "{first}: {statement}");
+    }
+}
+
 #[tokio::test]
 async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
     let Some(home) = Home::postgres().await else { return };

@@ -82,8 +82,8 @@ pub async fn restore_in(transaction: &mut Transaction, root: &WorkItemId, by: &s
         transaction.on(),
         fetch_all,
         "SELECT cancelled_items.item, cancelled_items.status, cancelled_items.wait, cancelled_items.not_before
-         FROM cancelled_items JOIN work_items ON work_items.id = cancelled_items.item
-         WHERE cancelled_items.root = $1 AND cancelled_items.at >= $2 AND work_items.updated_at = cancelled_items.at
+         FROM cancelled_items CROSS JOIN work_items
+         WHERE work_items.id = cancelled_items.item AND cancelled_items.root = $1 AND cancelled_items.at >= $2 AND work_items.updated_at = cancelled_items.at
              AND work_items.status IN ('failed', 'cancelled')
          ORDER BY work_items.created_at, work_items.id",
         root.as_str(),

@@ -23,6 +23,8 @@ const FILE_AGE: TimeDelta = TimeDelta::hours(24);
 const PAGE: usize = 100;
 const PAGES: usize = 3;
 const LOOK_UPS: usize = 40;
+/// How many deletions are stored in one transaction.
+const DELETED_AT_ONCE: usize = 5;
 /// The time in which somebody may edit a forgotten name into a message.
 const SECOND_THOUGHT: TimeDelta = TimeDelta::minutes(1);
 
@@ -64,7 +66,10 @@ impl Conversation {
         }
         if !gone.is_empty() {
             tracing::info!(%channel, count = gone.len(), "messages were deleted while nobody was connected");
-            self.take_deletion(&gone, channel).await?;
+            // In pieces, so that answers are not held up by many.
+            for piece in gone.chunks(DELETED_AT_ONCE) {
+                self.take_deletion(piece, channel).await?;
+            }
         }
         Ok(Ok(()))
     }
