@@ -120,6 +120,9 @@ impl Stage {
     /// # Errors
     /// Something that a step waits for has not come.
     pub(super) async fn play(&mut self, situation: &Situation) -> Result<(String, Vec<String>), String> {
+        if !situation.with_previous {
+            self.finish_previous().await?;
+        }
         *self.situation.lock().unwrap_or_else(PoisonError::into_inner) = Some(situation.clone());
         if !situation.with_previous {
             self.may_go_on.send_replace(false);
@@ -136,6 +139,14 @@ impl Stage {
         let prompt = model::text_of(&find().expect("it was asked"));
         let told = self.answers().await.into_iter().filter(|(id, _)| !before.contains(id)).map(|(_, text)| text);
         Ok((prompt, told.collect()))
+    }
+
+    /// Waits until nobody works any more. A call of the situation before would be held like one of this, and its persona would do nothing else until
+    /// the call times out.
+    async fn finish_previous(&self) -> Result<(), String> {
+        self.may_go_on.send_replace(true);
+        let busy = "SELECT COUNT(*) FROM jobs WHERE state = 'running' OR (state = 'ready' AND run_at < '1971-01-01')";
+        self.until("what was begun before is over", async || count(&self.team, busy).await == 0).await
     }
 
     /// Puts addresses and ids of items into what the model calls, as far as there are such items by now.
