@@ -90,6 +90,7 @@ impl Stage {
             last_report: None,
             moved: &[],
             rated: (0, 0),
+            told: &[],
             delta_context: true,
         };
         Turns::new(&self.agents).report(&asked, cancel).await
@@ -120,6 +121,7 @@ impl Stage {
             moved: &[],
             open: &[],
             people: &[],
+            told: &[],
         };
         Turns::new(&self.agents).conclude(&asked, &CancellationToken::new()).await
     }
