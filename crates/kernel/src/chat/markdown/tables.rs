@@ -81,7 +81,7 @@ fn fit(rows: &mut [Vec<String>], alignments: &[CellAlignment], width: usize) {
         };
         (NARROWEST..=widest).rev().find(|limit| needs(*limit) <= room)
     };
-    let limits: Vec<usize> = match limit_of(&is_long).filter(|limit| *limit >= NARROWEST + 4) {
+    let limits: Vec<usize> = match limit_of(&is_long).filter(|limit| *limit >= NARROWEST + 2) {
         Some(limit) => (0..widths.len()).map(|column| if is_long(column) { limit } else { usize::MAX }).collect(),
         None => {
             let limit = limit_of(&is_text).unwrap_or(NARROWEST);
@@ -191,7 +191,7 @@ mod tests {
         let aligned = align_tables_within(text, 40);
         let widths: Vec<usize> = aligned.lines().filter(|line| line.starts_with('|')).map(unicode_width::UnicodeWidthStr::width).collect();
         assert_eq!(widths, [40, 40, 40]);
-        assert!(aligned.contains("| a1b2c3 | Measure how… | $12,000.00 |"), "{aligned}");
+        assert!(aligned.contains("| a1b2c3 | Measure how t… | $12,000.00 |"), "{aligned}");
         assert_eq!(align_tables_within(text, 200), align_tables(text));
         // Names and dates stay whole.
         let jobs = "| job | does | next |\n|---|---|---|\n| settle-predictions | settle what was predicted long ago | Mon 30 Nov 09:00 |";
