@@ -164,7 +164,7 @@ impl ChatCommands {
                 Part::Markdown(markdown) => named.push_str(markdown),
                 Part::Mention(id) => {
                     let name = self.store.find_name(&id).await?;
-                    named.push_str(&name.map_or_else(|| "somebody".to_owned(), |name| format!("@{name}")));
+                    named.push_str(name.as_deref().unwrap_or("somebody"));
                 }
                 Part::Channel(_) => named.push_str("a channel"),
             }
