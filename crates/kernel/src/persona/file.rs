@@ -181,6 +181,20 @@ pub(super) fn parse_in_part(slug: &str, bytes: &[u8]) -> Result<Parsed, PersonaF
     Ok(Parsed { persona, picture, faults })
 }
 
+/// Colours for personas whose default colour another one has.
+const MORE_COLORS: [u32; 8] = [0xB2_3A_48, 0x5F_8D_2E, 0x8A_5A_3C, 0x3D_4F_A8, 0x9C_3F_B0, 0x0F_76_6E, 0xA8_6A_00, 0x6D_6A_93];
+
+/// Gives each persona whose file names no colour one that nobody else has, while there are any.
+pub(super) fn spread_colors<'a>(personas: impl Iterator<Item = &'a mut Persona>) {
+    let (without, with): (Vec<_>, Vec<_>) = personas.partition(|persona| persona.color == default_color(persona.slug.as_str()));
+    let mut taken: BTreeSet<u32> = with.iter().map(|persona| persona.color).collect();
+    for persona in without {
+        let mut free = std::iter::once(persona.color).chain(COLORS).chain(MORE_COLORS).filter(|color| !taken.contains(color));
+        persona.color = free.next().unwrap_or(persona.color);
+        taken.insert(persona.color);
+    }
+}
+
 /// Always the same for a slug.
 pub(super) fn default_color(slug: &str) -> u32 {
     let sum = slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));

@@ -56,6 +56,7 @@ pub fn load(dir: &Path) -> Loaded {
             Err(error) => refused.push((path, error)),
         }
     }
+    file::spread_colors(personas.iter_mut().map(|(_, persona)| persona));
     // A single persona becomes the coordinator, but not if it is single only because other files are invalid.
     if let ([(_, only)], []) = (personas.as_mut_slice(), refused.as_slice()) {
         only.coordinator = true;
@@ -180,6 +181,25 @@ mod tests {
         assert_eq!(load(dir.path()).roster.expect("a roster").coordinator().name, "Ann");
         fs::write(dir.path().join("bob.md"), "---\nname: Bob\nrole: data\n---\nYou count.\n").expect("written");
         assert!(matches!(load(dir.path()).roster, Err(NoRoster { reason: RosterError::NoCoordinator, .. })));
+    }
+
+    #[test]
+    fn a_persona_without_a_colour_gets_one_that_nobody_else_has() {
+        let colored = |name: &str, color: &str| format!("---\nname: {name}\nrole: r\n{color}---\nPrompt.\n");
+        let mut files: Vec<(String, String)> = Vec::new();
+        for (number, (name, text)) in BUILT_IN.iter().enumerate() {
+            files.push(((*name).to_owned(), (*text).to_owned()));
+            files.push((format!("new{number}.md"), colored(&format!("New{number}"), "")));
+        }
+        files.push(("own.md".to_owned(), colored("Own", "color: \"#3B82C4\"\n")));
+        let files: Vec<(&str, String)> = files.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+        let roster = load(folder(&files).path()).roster.expect("a roster");
+        let find = |name: &str| roster.find(&name.into()).expect("it is there").color;
+        let mut seen: Vec<u32> = roster.personas().iter().filter(|persona| persona.name != "Own").map(|persona| persona.color).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 14, "each has its own");
+        assert_eq!((find("own"), find("vince")), (0x3B_82_C4, 0x3B_82_C4), "what a file says is kept");
     }
 
     #[test]
