@@ -27,6 +27,7 @@ mod permissions;
 mod places;
 mod processes;
 mod proxy;
+mod readme;
 mod reconnects;
 mod rooms;
 mod seen;
