@@ -65,11 +65,11 @@ impl Viewer {
     fn show_when(&self, due: Option<DateTime<Utc>>, urgency: Urgency, status: WorkStatus) -> String {
         let Some(due) = due else { return labels::urgency(urgency).to_owned() };
         let now = self.clock.now();
-        match status.is_over() {
-            true => format!("due {}", show_time(due, self.zone)),
-            false if due < now => format!("overdue since {}", labels::date(due, now, self.zone)),
-            false => format!("due {}", labels::date(due, now, self.zone)),
+        if status.is_over() {
+            return format!("due {}", show_time(due, self.zone));
         }
+        let word = if due < now { "overdue since" } else { "due" };
+        format!("{word} {}", labels::date(due, now, self.zone))
     }
 
     fn show_owner(&self, owner: &Owner) -> Who {
