@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::snowflake::Snowflake;
+use crate::snowflake::{Snowflake, now_ms};
 
 /// Bits of a message's `flags`.
 pub(crate) mod flags {
@@ -104,6 +104,7 @@ pub(crate) struct Message {
     pub(crate) pinned: bool,
     pub(crate) flags: u64,
     pub(crate) reference: Option<Reference>,
+    /// Only in the event file and in the answer to whoever posted it.
     pub(crate) nonce: Option<Value>,
     pub(crate) interaction: Option<InteractionMetadata>,
     /// The one person who sees it.
@@ -213,9 +214,23 @@ impl Messages {
         self.get(channel, id)
     }
 
+    /// Remembers the nonce of a message of an account, as of the time at which it was posted.
     pub(crate) fn remember_nonce(&mut self, author: Snowflake, channel: Snowflake, nonce: String, id: Snowflake) {
-        self.nonces.remember((author, channel, nonce), id);
+        let age = Duration::from_millis(now_ms().saturating_sub(id.created_ms()));
+        if age <= NONCE_MEMORY {
+            self.nonces.remember((author, channel, nonce), id, age);
+        }
     }
+
+    /// The nonces that are remembered, by message.
+    pub(crate) fn list_nonces(&self) -> HashMap<Snowflake, &str> {
+        self.nonces.seen.iter().map(|((_, _, nonce), (_, id))| (*id, nonce.as_str())).collect()
+    }
+}
+
+/// A nonce may be a number too.
+pub(crate) fn nonce_text(nonce: &Value) -> String {
+    nonce.as_str().map_or_else(|| nonce.to_string(), str::to_owned)
 }
 
 type NonceKey = (Snowflake, Snowflake, String);
@@ -242,9 +257,10 @@ impl Nonces {
         self.seen.get(key).filter(|(at, _)| at.elapsed() < window).map(|(_, id)| *id)
     }
 
-    fn remember(&mut self, key: NonceKey, id: Snowflake) {
+    fn remember(&mut self, key: NonceKey, id: Snowflake, age: Duration) {
         let now = Instant::now();
-        self.seen.insert(key.clone(), (now, id));
-        self.by_age.push_back((now, key));
+        let at = now.checked_sub(age).unwrap_or(now);
+        self.seen.insert(key.clone(), (at, id));
+        self.by_age.push_back((at, key));
     }
 }

@@ -32,7 +32,9 @@ pub(crate) use intents::Intents;
 pub(crate) use interactions::{Answer, Interaction, InteractionKind, Interactions};
 pub(crate) use links::{Links, Signature};
 use local_server::{Log, StateError};
-pub(crate) use messages::{Attachment, Author, InteractionMetadata, Message, MessageKind, Messages, Reaction, Reference, flags};
+pub(crate) use messages::{
+    Attachment, Author, InteractionMetadata, Message, MessageKind, Messages, Reaction, Reference, flags, nonce_text,
+};
 pub(crate) use permissions::{Permissions, find_permission};
 pub(crate) use pictures::{BadPicture, Emoji, Picture, Pictures};
 pub(crate) use render::{View, application_flags, emoji, own_user, thread_member, without_content};
@@ -199,16 +201,15 @@ impl World {
     }
 
     fn compact(&mut self) -> Result<(), StateError> {
+        let nonces = self.messages.list_nonces();
+        let with_nonce = |message: Message| {
+            let nonce = nonces.get(&message.id).map(|nonce| json!(nonce));
+            Record::Message(Box::new(Message { nonce, ..message }))
+        };
         // Messages are written before channels, whose counters already include them.
         let records = std::iter::once(Record::Guild(self.guild.clone()))
             .chain(self.accounts.iter().cloned().map(Record::Account))
-            .chain(
-                self.messages
-                    .iter()
-                    .filter(|message| message.ephemeral_to.is_none())
-                    .cloned()
-                    .map(|message| Record::Message(Box::new(message))),
-            )
+            .chain(self.messages.iter().filter(|message| message.ephemeral_to.is_none()).cloned().map(with_nonce))
             .chain(self.channels.values().cloned().map(Record::Channel))
             .chain(self.webhooks.values().cloned().map(Record::Webhook))
             .chain(self.commands.iter().map(|(scope, commands)| Record::Commands { scope, commands: commands.to_vec() }))
@@ -314,7 +315,11 @@ impl World {
     }
 
     /// Stores a message in memory. All but ephemeral messages come from [`World::commit`].
-    pub(crate) fn put_message(&mut self, message: Message) {
+    pub(crate) fn put_message(&mut self, mut message: Message) {
+        // The nonces are in the event file, so that a client may send again whatever it sent before this server died.
+        if let (Some(nonce), Author::User(author)) = (message.nonce.take(), &message.author) {
+            self.messages.remember_nonce(*author, message.channel, nonce_text(&nonce), message.id);
+        }
         for attachment in &message.attachments {
             self.ids.skip(attachment.id);
         }

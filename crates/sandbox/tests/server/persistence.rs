@@ -61,6 +61,23 @@ async fn a_restart_keeps_accounts_messages_files_threads_and_commands() {
 }
 
 #[tokio::test]
+async fn a_nonce_is_known_after_a_restart_and_shown_to_nobody() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut ids = Vec::new();
+    // The second start reads what the first one wrote, the third one what the second one has compacted.
+    for _ in 0..3 {
+        let world = open(&dir).await;
+        let (kelly, messages) = (world.bot("kelly"), format!("/channels/{}/messages", world.channel("general")));
+        let body = json!({ "content": "once", "nonce": "abc", "enforce_nonce": true });
+        ids.push(kelly.call("POST", &messages, body).await.ok()["id"].clone());
+        let listed = kelly.get(&messages).await.ok();
+        assert_eq!((listed.as_array().map(Vec::len), &listed[0]["nonce"]), (Some(1), &json!(null)));
+        world.sandbox.stop().await;
+    }
+    assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+}
+
+#[tokio::test]
 async fn a_line_torn_by_a_crash_is_cut_and_nothing_else_is_lost() {
     let dir = tempfile::tempdir().expect("a folder");
     let world = open(&dir).await;

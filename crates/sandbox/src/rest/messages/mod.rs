@@ -13,7 +13,7 @@ use crate::rest::errors::ApiError;
 use crate::rest::form::{AllowedMentions, Draft};
 use crate::rest::{ApiResult, Reply, RequestContext, ok};
 use crate::snowflake::{Snowflake, now_ms};
-use crate::state::{Audience, Author, Channel, Intents, Message, MessageKind, Permissions, Record, Reference};
+use crate::state::{Audience, Author, Channel, Intents, Message, MessageKind, Permissions, Record, Reference, nonce_text};
 pub(crate) use posting::Posting;
 
 const PAGE: usize = 50;
@@ -72,10 +72,9 @@ pub(crate) fn create(call: &mut RequestContext, channel: Snowflake) -> ApiResult
     {
         return Err(ApiError::missing_permissions());
     }
-    let nonce = draft.nonce.as_ref().map(|nonce| nonce.as_str().map_or_else(|| nonce.to_string(), str::to_owned));
-    if let Some(nonce) = nonce.as_ref().filter(|_| draft.enforce_nonce) {
+    if let Some(nonce) = draft.nonce.as_ref().filter(|_| draft.enforce_nonce).map(nonce_text) {
         let window = call.server.faults.nonce_window(call.server.options.windows.nonce);
-        if let Some(earlier) = call.world().messages.find_by_nonce(caller.id, channel.id, nonce, window).cloned() {
+        if let Some(earlier) = call.world().messages.find_by_nonce(caller.id, channel.id, &nonce, window).cloned() {
             return ok(with_nonce(call.render(&earlier), draft.nonce.as_ref()));
         }
     }
@@ -86,9 +85,6 @@ pub(crate) fn create(call: &mut RequestContext, channel: Snowflake) -> ApiResult
         posting.kind = MessageKind::Reply;
     }
     let message = call.world().post(posting, draft)?;
-    if let Some(nonce) = nonce {
-        call.world().messages.remember_nonce(caller.id, channel.id, nonce, message.id);
-    }
     let rendered = call.render(&message);
     ok(rendered)
 }

@@ -75,10 +75,8 @@ impl World {
         self.announce_new(message);
     }
 
-    fn announce_new(&mut self, mut message: Message) {
-        let nonce = message.nonce.take();
+    fn announce_new(&mut self, message: Message) {
         self.keep(message.clone());
-        message.nonce = nonce;
         self.wake_thread(message.channel, &message.author);
         self.tell_of("MESSAGE_CREATE", &message);
     }
