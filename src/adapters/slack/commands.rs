@@ -264,7 +264,7 @@ impl Commands {
         item
     }
 
-    /// Carries out the command of a button on the home tab, after a form for what it lacks. The answer is a direct message, and the tab is shown anew.
+    /// Carries out the command of a button on the home tab, after a form for what it lacks. The answer is a direct message, and the tab is updated.
     async fn take_home_press(self: &Arc<Self>, app: &Arc<App>, payload: &Value, line: &str) {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let Ok(Typed { path, given }) = self.registry.parse(line) else { return };
