@@ -153,7 +153,8 @@ async fn no_list_sorts_the_past() {
         let plan = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"))).fetch_all(&mut connection).await.unwrap();
         let plan: Vec<String> = plan.iter().map(|step| step.get("detail")).collect();
         let sorts = plan.iter().any(|step| step == "USE TEMP B-TREE FOR ORDER BY");
-        let is_long = plan.iter().any(|step| LONG.iter().any(|index| step.contains(&format!("INDEX {index} "))));
+        let reads_many = |step: &String| !step.contains("id=?") && LONG.iter().any(|index| step.contains(&format!("INDEX {index} ")));
+        let is_long = plan.iter().any(reads_many);
         if !(sorts && is_long) || statement.ends_with("/* reads all: a person is forgotten */") {
             continue;
         }
