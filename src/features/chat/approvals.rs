@@ -124,6 +124,7 @@ impl Conversation {
             person: Teacher { id: Some(author.id.clone()), name: author.name.clone() },
             text: String::new(),
             replied_to: String::new(),
+            talk: Vec::new(),
         };
         let cancel: CancellationToken = job.cancelled().child_token();
         let context = ToolContext {

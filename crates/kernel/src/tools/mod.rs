@@ -108,6 +108,11 @@ pub trait Tool: Send + Sync + 'static {
         format!("May I call `{}`?\n```\n{arguments}\n```", self.name())
     }
 
+    /// What such a call does and takes, for a model that reads only what people wrote. Nothing in it may come from the values of the arguments.
+    fn outline(&self, _arguments: &Value) -> String {
+        format!("{}\nIts arguments: {}", self.description(), self.parameters())
+    }
+
     /// Executes the call. The arguments match the schema, and the policy allows it.
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError>;
 }
@@ -133,6 +138,8 @@ pub struct AskedBy {
     pub text: String,
     /// The text of the message that it replies to. Empty: it replies to none.
     pub replied_to: String,
+    /// What people said before it, and the ids that the team named, one line each. No text from outside is in it.
+    pub talk: Vec<String>,
 }
 
 impl AskedBy {

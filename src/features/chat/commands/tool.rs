@@ -187,6 +187,16 @@ impl Tool for TeamCommand {
         format!("May I do this for you? **{path}**: {}{}", purpose.unwrap_or_default(), lines.collect::<String>())
     }
 
+    fn outline(&self, arguments: &Value) -> String {
+        let wanted = Wanted::read(arguments).ok().zip(self.registry());
+        let used = wanted.and_then(|(wanted, registry)| {
+            let spec = find_offered(&registry, &wanted.command)?;
+            Some(format!("The command `{}`: {}\n{}", spec.name, spec.description, usage(&wanted.command, spec)))
+        });
+        let form = json!({"command": "…", "arguments": {"name": "value"}});
+        format!("{}\nIts arguments: {form}", used.unwrap_or_else(|| self.description()))
+    }
+
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let wanted = Wanted::read(arguments)?;
         let registry =

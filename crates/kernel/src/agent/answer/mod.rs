@@ -42,6 +42,9 @@ const SPANS: u32 = 5;
 /// The most older messages and parts of documents in a prompt.
 const HEARD: usize = 6;
 
+/// Lines of the talk that show what a person asks for in their own words.
+const TALK: usize = 8;
+
 pub struct Agents {
     pub runner: Runner,
     pub roster: Arc<Roster>,
@@ -367,10 +370,33 @@ fn asked_by(question: &Question<'_>, around: &Surroundings) -> Option<AskedBy> {
         Speaker::Person { id, name } if question.through.is_none() => {
             let person = Teacher { id: Some(id.clone()), name: name.clone() };
             let replied_to = around.refers.replied_to.as_ref().map_or_else(String::new, |spoken| spoken.text.clone());
-            Some(AskedBy { person, text: around.question.clone(), replied_to })
+            Some(AskedBy { person, text: around.question.clone(), replied_to, talk: talk_of(around) })
         }
         _ => None,
     }
+}
+
+/// The talk before a question without anything that an agent wrote but the ids in it, as `#a1b2c3`.
+fn talk_of(around: &Surroundings) -> Vec<String> {
+    let line = |spoken: &Spoken| match &spoken.speaker {
+        Speaker::Person { name, .. } => Some(format!("{name}: {}", spoken.text)),
+        Speaker::Persona(_) => {
+            let ids = ids_in(&spoken.text);
+            (!ids.is_empty()).then(|| format!("(an assistant named {})", ids.join(", ")))
+        }
+        Speaker::ForeignBot { .. } => None,
+    };
+    let last = around.transcript.len().saturating_sub(TALK);
+    around.transcript[last..].iter().chain(&around.refers.replied_to).filter_map(line).collect()
+}
+
+/// The short ids of items and the like in a text.
+fn ids_in(text: &str) -> Vec<String> {
+    let id = |rest: &str| {
+        let id: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
+        (id.len() == 6 && id.chars().all(|c| c.is_ascii_hexdigit())).then(|| format!("#{id}"))
+    };
+    text.split('#').skip(1).filter_map(id).collect()
 }
 
 /// The answer at the end of a journal, with its verdict if it was judged.

@@ -96,7 +96,10 @@ impl Session<'_> {
             (Decision::NeedsApproval { risk, why }, Ok(())) => match self.find_objection(call, risk, &why).await? {
                 Objection::None => self.make(call, risk).await,
                 Objection::Refused(why) => self.refuse(call, why).await,
-                Objection::Proposed => self.answer(call, told(PROPOSED.into()), CallStatus::Proposed).await,
+                Objection::Proposed => match self.find_in_own_words(call).await? {
+                    Some(wanted) => self.make_in_own_words(&wanted, risk).await,
+                    None => self.answer(call, told(PROPOSED.into()), CallStatus::Proposed).await,
+                },
             },
         }
     }
@@ -111,8 +114,28 @@ impl Session<'_> {
             self.record(JournalEntry::Began { call: call.id.clone() }).await?;
         }
         let Some(context) = self.context() else { return Ok(()) };
+        let result = self.runner.tools.perform(&call.name, &call.arguments, &context).await;
+        self.answer_made(call, result).await
+    }
+
+    /// Makes a call with the arguments that the person's own words give.
+    async fn make_in_own_words(&mut self, wanted: &ToolCall, risk: Risk) -> Result<(), RunError> {
+        if risk != Risk::Read {
+            self.record(JournalEntry::Began { call: wanted.id.clone() }).await?;
+        }
+        let Some(context) = self.context() else { return Ok(()) };
+        let alone = ToolContext { tainted: false, ..context };
+        let result = self.runner.tools.perform(&wanted.name, &wanted.arguments, &alone).await;
+        let result = result.map(|output| {
+            let text = format!("Done as the person's own words ask for it, with {}.\n{}", wanted.arguments, output.text);
+            ToolOutput { text, ..output }
+        });
+        self.answer_made(wanted, result).await
+    }
+
+    async fn answer_made(&mut self, call: &ToolCall, result: Result<ToolOutput, ToolError>) -> Result<(), RunError> {
         let toolbox = &self.runner.tools;
-        match toolbox.perform(&call.name, &call.arguments, &context).await {
+        match result {
             Ok(output) => self.answer(call, output, CallStatus::Ok).await,
             // The call may have happened, so its entry stays open.
             Err(_) if self.cancel.is_cancelled() => Err(RunError::Cancelled),
@@ -179,7 +202,7 @@ impl Session<'_> {
     }
 
     /// None if the run has no persona or no tools.
-    fn context(&self) -> Option<ToolContext<'_>> {
+    pub(super) fn context(&self) -> Option<ToolContext<'_>> {
         let Tools { workspace, source, scope, asked_by, .. } = self.tools.as_ref()?;
         Some(ToolContext {
             persona: &self.persona?.slug,

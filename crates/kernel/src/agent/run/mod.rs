@@ -1,11 +1,12 @@
 //! The agent loop: prompt, tools, limits and journal in, reply out.
 //!
 //! [`Runner`] starts a `session`, which asks the model, executes its tool calls and repeats until the model answers. `progress` computes its
-//! state from the journal; `call` checks and executes one call. Without a journal the same entries are kept in memory.
+//! state from the journal; `call` checks and executes one call, `own_words` finds out whether a person asked for it. Without a journal the same entries are kept in memory.
 
 mod call;
 mod claims;
 mod offer;
+mod own_words;
 mod progress;
 mod session;
 mod shorten;

@@ -83,6 +83,11 @@ impl Toolbox {
         Some(self.tools.get(name)?.describe_wish(arguments))
     }
 
+    /// See [`Tool::outline`].
+    pub fn outline(&self, name: &str, arguments: &Value) -> Option<String> {
+        Some(self.tools.get(name)?.outline(arguments))
+    }
+
     /// See [`Tool::discards`].
     pub fn discards(&self, name: &str, arguments: &Value) -> bool {
         self.tools.get(name).is_some_and(|tool| tool.discards(arguments))
