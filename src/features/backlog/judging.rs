@@ -15,7 +15,7 @@ use kernel::jobs::{JobContext, JobError};
 use kernel::money::Refused;
 
 /// The most files shown to people, and the most bytes of each.
-const FILES: usize = 5;
+pub(super) const FILES: usize = 10;
 const FILE: u64 = 256 * 1024;
 
 impl Work {

@@ -309,6 +309,15 @@ impl WorkItem {
         Some(whom).filter(|whom| matches!(whom, Owner::Person { .. }))
     }
 
+    /// Whether people decide about its result: by a review, or because it was set aside.
+    pub fn is_up_to_people(&self) -> bool {
+        match self.status {
+            WorkStatus::InReview => true,
+            WorkStatus::Waiting => matches!(self.wait, Some(Wait::Decision { .. })),
+            _ => false,
+        }
+    }
+
     /// The person whose word, help or decision it waits for now, if that is known.
     pub fn find_helper(&self) -> Option<&Owner> {
         match &self.wait {

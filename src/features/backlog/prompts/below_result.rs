@@ -10,16 +10,17 @@ static BELOW_RESULT: Template = Template::new(include_str!("below_result.md.j2")
 const TEXT: usize = 1500;
 const ITEM: usize = 4000;
 
-/// The prompt that asks what somebody wants who writes below a result.
-pub(crate) fn ask_below_result(text: &str, item: &str) -> Prompt {
+/// The prompt that asks what somebody wants who writes below a result. `decides`: people are asked to decide about it.
+pub(crate) fn ask_below_result(text: &str, item: &str, decides: bool) -> Prompt {
     #[derive(Serialize)]
     struct Below<'a> {
         marker: &'a str,
         text: String,
         item: String,
+        decides: bool,
     }
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
-    let message = BELOW_RESULT.render(Below { marker: &marker, text: cleaner.text(text, TEXT), item: cleaner.text(item, ITEM) });
+    let message = BELOW_RESULT.render(Below { marker: &marker, text: cleaner.text(text, TEXT), item: cleaner.text(item, ITEM), decides });
     Prompt { system: String::new(), message, holds_outside: true, remarks: Vec::new() }
 }

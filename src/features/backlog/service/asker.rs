@@ -121,7 +121,7 @@ impl Asker {
     }
 
     /// Whether the item's result is to be reviewed by this person.
-    pub(super) fn is_reviewer_of(&self, item: &WorkItem) -> bool {
+    pub(in crate::features::backlog) fn is_reviewer_of(&self, item: &WorkItem) -> bool {
         item.reviewer.as_ref().is_some_and(|reviewer| self.is(reviewer))
     }
 

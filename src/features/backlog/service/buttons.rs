@@ -5,8 +5,11 @@ use serde_json::json;
 use crate::features::backlog::action::{execution_of, question_of};
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::commands::{line, tell_cancelled, tell_restored};
+use crate::features::backlog::judging::FILES;
 use crate::features::backlog::learning::{ItemEnd, learn, memory_of};
-use crate::features::backlog::model::{Evidence, Execution, ExecutionKind, JournalEntry, Judge, Product, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{
+    Artefact, Evidence, Execution, ExecutionKind, JournalEntry, Judge, Product, Wait, WorkItem, WorkStatus,
+};
 use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::render::Spot;
 use crate::features::backlog::replies::words_of;
@@ -209,10 +212,7 @@ impl Backlog {
         let judge = Judge::Person(asker.name().to_owned());
         let rejected = format!("rejected by {}", if *asker == Asker::KanbanPage { asker.name() } else { "button" });
         let spot = self.find_spot(&item, asker).await?;
-        // The message with the button has the files already.
-        let asked = self.deps.store.find_posted(&item.notice_id()).await?;
-        let shows_files = asked.is_some_and(|asked| spot.as_ref().is_some_and(|spot| spot.channel() == Some(&asked.channel)));
-        let files = if accepted && !shows_files { self.deps.store.read_artefacts(id).await? } else { Vec::new() };
+        let files = if accepted { self.list_new_files(&item, spot.as_ref()).await? } else { Vec::new() };
         // If a decision is needed, the worker asks for it.
         let post = |judged: &WorkItem| {
             let done = spot.as_ref().filter(|_| judged.status == WorkStatus::Done);
@@ -244,6 +244,31 @@ impl Backlog {
             _ => CommandReply::public(format!("{by} rejected {}. It will be tried again.", line(&item))),
         }
         .retiring_buttons())
+    }
+
+    /// The files of a result that the message which asks for the decision does not show in this place.
+    async fn list_new_files(&self, item: &WorkItem, spot: Option<&Spot>) -> Result<Vec<Artefact>, StoreError> {
+        let asked = self.deps.store.find_posted(&item.notice_id()).await?;
+        let shows_files = asked.is_some_and(|asked| spot.is_some_and(|spot| spot.channel() == Some(&asked.channel)));
+        let files = self.deps.store.read_artefacts(&item.id).await?;
+        Ok(if shows_files && files.len() <= FILES { Vec::new() } else { files })
+    }
+
+    /// What is remembered and told of an item that a person accepts in words.
+    pub(in crate::features::backlog) async fn prepare_acceptance(
+        &self,
+        item: &WorkItem,
+        asker: &Asker,
+        said: &str,
+    ) -> Result<(Vec<Memory>, Vec<OutboundMessage>), StoreError> {
+        let Some(spot) = self.find_spot(item, asker).await? else { return Ok((self.learn_from(item).await?, Vec::new())) };
+        let files = self.list_new_files(item, Some(&spot)).await?;
+        let (product, _) = self.read_run(item).await?;
+        let mut done = WorkItem { status: WorkStatus::Done, ..item.clone() };
+        done.outcome = Some(product.map_or_else(|| said.to_owned(), |product| product.summary));
+        let by = Judge::Person(asker.name().to_owned());
+        done.evidence.push(Evidence::Review { by, note: said.to_owned(), at: self.deps.clock.now() });
+        Ok((self.learn_from(item).await?, vec![self.announcer(&spot).announce_result(&done, &files)]))
     }
 
     /// The lesson of an item that a person completes by an answer.
@@ -345,10 +370,13 @@ impl Backlog {
     /// An item that this person may judge: an operator, or its named reviewer.
     async fn find_for_reviewer(&self, id: &WorkItemId, asker: &Asker) -> Result<Option<WorkItem>, BacklogError> {
         let Some(item) = self.deps.store.find_item(id).await? else { return Ok(None) };
-        if !asker.is_reviewer_of(&item) {
-            operators_only(asker)?;
-        }
+        self.check_may_judge(&item, asker)?;
         Ok(Some(item))
+    }
+
+    /// Checks that this person may judge an item.
+    pub(in crate::features::backlog) fn check_may_judge(&self, item: &WorkItem, asker: &Asker) -> Result<(), BacklogError> {
+        if asker.is_reviewer_of(item) { Ok(()) } else { operators_only(asker) }
     }
 
     /// Somebody else was faster.

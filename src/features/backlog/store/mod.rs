@@ -43,8 +43,8 @@ pub use jobs::{
 pub use kanban::{KanbanCard, KanbanFilter};
 pub use persons::{ItemAnswer, ItemJudgement, Remark};
 pub use planning::Planned;
-pub(in crate::features::backlog) use reopening::reopen_item_in;
 pub use reopening::reopen_whole;
+pub(in crate::features::backlog) use reopening::{reopen_item_in, send_back_in};
 pub use reshaping::{Reshaping, reshape};
 pub use restoring::{RESTORABLE, Restored, find_root, restore_in};
 pub use retention::retention;
@@ -53,5 +53,5 @@ pub use transitions::{Ended, ITEMS, ItemChange, ItemEvent};
 
 pub use insertion::insert_items;
 pub(crate) use jobs::ItemOf;
-pub(crate) use persons::answer_in;
+pub(crate) use persons::{answer_in, judge_in};
 pub(crate) use requests::{PersonAnswer, RequestOf, record_reminder, take_answer};

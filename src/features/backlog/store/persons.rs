@@ -149,70 +149,8 @@ impl Store {
     /// Stores a judgement. An accepted item is done. A rejected one is tried again or waits for a person's decision. None if it is not in
     /// review, if the author judges, if an item waiting for a decision is rejected again, or if the job is lost.
     pub async fn judge_item(&self, item: &WorkItemId, judgement: &ItemJudgement<'_>) -> Result<Option<Ended>> {
-        let (by, at) = (judgement.by, judgement.at);
         let mut transaction = self.db().begin().await?;
-        let found = match judgement.job {
-            Some(job) => ItemRecord::hold(&mut transaction, job).await?,
-            None => ItemRecord::find(&mut transaction, item).await?,
-        };
-        let Some(mut record) = found else { return Ok(None) };
-        let may_judge = match record.item.status {
-            WorkStatus::InReview => true,
-            WorkStatus::Waiting => judgement.accepted && matches!(record.item.wait, Some(Wait::Decision { .. })),
-            _ => false,
-        };
-        let is_author = matches!(by, Judge::Persona(persona) if record.item.is_made_by(persona));
-        if !may_judge || is_author {
-            return Ok(None);
-        }
-        let cause = record.cause().cloned();
-        let before = if judgement.accepted { Vec::new() } else { list_rejections(&mut transaction, item, record.rejections).await? };
-        insert_review(&mut transaction, &record, judgement).await?;
-        move_relationships(&mut transaction, move_of(&record, judgement).into_iter().collect(), at).await?;
-        if let (true, Some(author), Some(skill)) = (judgement.amends, &record.item.persona, skill_of(&record, judgement)) {
-            begin_if_due(&mut transaction, author, skill, at).await?;
-        }
-        let ended = if judgement.accepted {
-            insert_memories(&mut transaction, judgement.memories).await?;
-            record.add_evidence(judgement.evidence);
-            record.add_evidence(&[Evidence::Review { by: by.clone(), note: judgement.note.to_owned(), at }]);
-            let outcome = record.product.as_ref().map_or_else(|| judgement.note.to_owned(), |product| product.summary.clone());
-            if let Judge::Person(name) = by {
-                record.remark(&mut transaction, &format!("accepted by {name}"), at).await?;
-            }
-            record.end(&mut transaction, WorkStatus::Done, &outcome, at).await?
-        } else if judgement.needs_person {
-            record.item.wait = Some(Wait::Decision { why: judgement.note.to_owned() });
-            record.go(&mut transaction, WorkStatus::Waiting, Some(judgement.note), at).await?;
-            Ended::alone(record.item)
-        } else {
-            record.rejections += 1;
-            // A person decides whether its parts are done again, or something is added.
-            let is_whole = record.has_parts;
-            let next = if record.rejections < judgement.most_rejections && !is_whole { WorkStatus::Ready } else { WorkStatus::Waiting };
-            if is_whole {
-                // The whole is judged again after another part is added.
-                record.restart_run();
-            }
-            if next == WorkStatus::Ready {
-                record.restart_run();
-            } else {
-                // The result is kept, because a person may still accept it.
-                let why = if is_whole {
-                    let short = record.item.short_id();
-                    format!(
-                        "its parts do not give all of it. \"Try again\" sends it back to their authors; what is missing can be added as another part of #{short}\n{}",
-                        judgement.note
-                    )
-                } else {
-                    describe_rejections(&before, judgement.note, record.rejections)
-                };
-                record.item.wait = Some(Wait::Decision { why });
-            }
-            record.go(&mut transaction, next, Some(judgement.note), at).await?;
-            Ended::alone(record.item)
-        };
-        insert_outbound(&mut transaction, &(judgement.post)(&ended.item), cause.as_ref(), at).await?;
+        let Some(ended) = judge_in(&mut transaction, item, judgement).await? else { return Ok(None) };
         let is_stored = match judgement.job {
             Some(job) => job.finish_with(transaction).await?,
             None => transaction.commit().await.map(|()| true)?,
@@ -280,6 +218,74 @@ impl Store {
         transaction.commit().await?;
         Ok(true)
     }
+}
+
+/// As [`Store::judge_item`], in somebody else's transaction, which ends the job too.
+pub(crate) async fn judge_in(transaction: &mut Transaction, item: &WorkItemId, judgement: &ItemJudgement<'_>) -> Result<Option<Ended>> {
+    let (by, at) = (judgement.by, judgement.at);
+    let found = match judgement.job {
+        Some(job) => ItemRecord::hold(transaction, job).await?,
+        None => ItemRecord::find(transaction, item).await?,
+    };
+    let Some(mut record) = found else { return Ok(None) };
+    let may_judge = match record.item.status {
+        WorkStatus::InReview => true,
+        WorkStatus::Waiting => judgement.accepted && matches!(record.item.wait, Some(Wait::Decision { .. })),
+        _ => false,
+    };
+    let is_author = matches!(by, Judge::Persona(persona) if record.item.is_made_by(persona));
+    if !may_judge || is_author {
+        return Ok(None);
+    }
+    let cause = record.cause().cloned();
+    let before = if judgement.accepted { Vec::new() } else { list_rejections(transaction, item, record.rejections).await? };
+    insert_review(transaction, &record, judgement).await?;
+    move_relationships(transaction, move_of(&record, judgement).into_iter().collect(), at).await?;
+    if let (true, Some(author), Some(skill)) = (judgement.amends, &record.item.persona, skill_of(&record, judgement)) {
+        begin_if_due(transaction, author, skill, at).await?;
+    }
+    let ended = if judgement.accepted {
+        insert_memories(transaction, judgement.memories).await?;
+        record.add_evidence(judgement.evidence);
+        record.add_evidence(&[Evidence::Review { by: by.clone(), note: judgement.note.to_owned(), at }]);
+        let outcome = record.product.as_ref().map_or_else(|| judgement.note.to_owned(), |product| product.summary.clone());
+        if let Judge::Person(name) = by {
+            record.remark(transaction, &format!("accepted by {name}"), at).await?;
+        }
+        record.end(transaction, WorkStatus::Done, &outcome, at).await?
+    } else if judgement.needs_person {
+        record.item.wait = Some(Wait::Decision { why: judgement.note.to_owned() });
+        record.go(transaction, WorkStatus::Waiting, Some(judgement.note), at).await?;
+        Ended::alone(record.item)
+    } else {
+        record.rejections += 1;
+        // A person decides whether its parts are done again, or something is added.
+        let is_whole = record.has_parts;
+        let next = if record.rejections < judgement.most_rejections && !is_whole { WorkStatus::Ready } else { WorkStatus::Waiting };
+        if is_whole {
+            // The whole is judged again after another part is added.
+            record.restart_run();
+        }
+        if next == WorkStatus::Ready {
+            record.restart_run();
+        } else {
+            // The result is kept, because a person may still accept it.
+            let why = if is_whole {
+                let short = record.item.short_id();
+                format!(
+                    "its parts do not give all of it. \"Try again\" sends it back to their authors; what is missing can be added as another part of #{short}\n{}",
+                    judgement.note
+                )
+            } else {
+                describe_rejections(&before, judgement.note, record.rejections)
+            };
+            record.item.wait = Some(Wait::Decision { why });
+        }
+        record.go(transaction, next, Some(judgement.note), at).await?;
+        Ended::alone(record.item)
+    };
+    insert_outbound(transaction, &(judgement.post)(&ended.item), cause.as_ref(), at).await?;
+    Ok(Some(ended))
 }
 
 /// As [`Store::answer_item`], in a transaction.

@@ -145,9 +145,22 @@ pub(super) async fn reopen_parts(transaction: &mut Transaction, whole: &WorkItem
 /// Reopens a whole that was accepted: the parts whose files or titles `why` names, or else those that come last. Returns how many there are; 0 if it
 /// is not done.
 pub async fn reopen_whole(transaction: &mut Transaction, whole: &WorkItemId, (by, why): (&str, &str), at: DateTime<Utc>) -> Result<usize> {
-    let Some(mut record) = ItemRecord::find(transaction, whole).await? else { return Ok(0) };
+    match ItemRecord::find(transaction, whole).await?.filter(|record| record.item.status == WorkStatus::Done) {
+        Some(record) => send_whole_back(transaction, record, (by, why), at).await,
+        None => Ok(0),
+    }
+}
+
+/// Returns how many parts are sent back; 0 if not all of them are done.
+async fn send_whole_back(
+    transaction: &mut Transaction,
+    mut record: ItemRecord,
+    (by, why): (&str, &str),
+    at: DateTime<Utc>,
+) -> Result<usize> {
+    let whole = &record.item.id.clone();
     let parts = list_parts(transaction, whole).await?;
-    if record.item.status != WorkStatus::Done || parts.is_empty() || parts.iter().any(|part| !part.is_done) {
+    if parts.is_empty() || parts.iter().any(|part| !part.is_done) {
         return Ok(0);
     }
     let names = list_names(transaction, whole).await?;
@@ -199,6 +212,24 @@ pub(in crate::features::backlog) async fn reopen_item_in(
         return Ok(false);
     }
     Box::pin(reopen_part(transaction, item, (by, why), at)).await
+}
+
+/// Sends back the result of an item about which a person is asked to decide, or its parts, and what builds on it. False if nobody is.
+pub(in crate::features::backlog) async fn send_back_in(
+    transaction: &mut Transaction,
+    item: &WorkItemId,
+    said: (&str, &str),
+    at: DateTime<Utc>,
+) -> Result<bool> {
+    let Some(record) = ItemRecord::find(transaction, item).await? else { return Ok(false) };
+    if !record.item.is_up_to_people() {
+        return Ok(false);
+    }
+    if record.has_parts {
+        return Ok(Box::pin(send_whole_back(transaction, record, said, at)).await? > 0);
+    }
+    Box::pin(reopen(transaction, std::slice::from_ref(item), &SentBack::by_person(said.0, said.1), None, at)).await?;
+    Ok(true)
 }
 
 impl Store {
