@@ -250,8 +250,11 @@ impl Changer {
             ..render::changed(&now_planned, &changed.plan, &follower.roster)
         };
         message.files.extend(draw_plan(&changed.plan, items, &follower.roster, &follower.agents.runner.redactor).await);
+        let before = mission.plan.as_ref().unwrap_or(&changed.plan);
+        let settled = render::settled_questions(mission, before, &changed.plan, &follower.roster);
+        let outbox: Vec<OutboundMessage> = std::iter::once(message).chain(settled).collect();
         let mut transaction = follower.store.db().begin().await?;
-        if !apply(&mut transaction, mission, changed, items, &wish.by, &[message], job.now()).await? {
+        if !apply(&mut transaction, mission, changed, items, &wish.by, &outbox, job.now()).await? {
             return Err(JobError::Sleep(job.now()));
         }
         if job.finish_with(transaction).await? { Ok(()) } else { Err(JobError::LostLease) }

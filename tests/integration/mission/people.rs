@@ -67,6 +67,9 @@ async fn words_in_the_thread_answer_a_question_and_stand_in_the_steps_that_they_
     let done = comes_to(&stage, MissionStatus::Done).await;
     let answer = done.plan.unwrap().assumed[0].answer.clone().unwrap();
     assert_eq!(answer.text, "In dollars");
+    // The question has the answer, and no buttons any more.
+    let question = thread(&stage, &mission).await.into_iter().find(|shown| shown.text.contains("Are prices in euros?")).unwrap();
+    assert!(question.text.ends_with(": In dollars") && question.raw["components"].as_array().is_none_or(Vec::is_empty), "{}", question.raw);
     let last = stage.asked_about("Describe the cart").pop().unwrap().prompt();
     let said = "Said since then. It counts where the directive says something else:";
     assert!(last.contains(said) && last.contains("dollars, and with a comma for thousands"), "{last}");

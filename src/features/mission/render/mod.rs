@@ -31,7 +31,7 @@ pub(super) use graph::{DrawnStep, draw_graph};
 pub(super) use new_persona::{
     missing, new_personas, not_drafted, persona_answered, persona_decided, persona_joined, persona_not_written, persona_written,
 };
-pub(super) use plan::{Start, answered, plan_card, questions, render_plan, terms};
+pub(super) use plan::{Start, answered, plan_card, questions, render_plan, settled_questions, terms};
 
 /// The length of a progress bar.
 const BAR: usize = 12;

@@ -9,7 +9,7 @@ use crate::features::mission::button::{Choice, MissionButton};
 use crate::features::mission::model::Mission;
 use crate::features::mission::model::plan::{Assumption, Learnt, LeftOut, Plan, Step};
 use kernel::chat::medium::Medium;
-use kernel::chat::outbound::{Button, Card, CardField, OutboundMessage};
+use kernel::chat::outbound::{Button, Card, CardField, OutboundMessage, Placement};
 use kernel::persona::roster::Roster;
 
 /// The most characters of the steps in a card.
@@ -106,6 +106,18 @@ pub(in crate::features::mission) fn questions(mission: &Mission, plan: &Plan, ro
         })
     };
     plan.assumed.iter().enumerate().filter_map(ask).collect()
+}
+
+/// The messages of questions that a change of the plan answers, with the answers in place of their buttons.
+pub(in crate::features::mission) fn settled_questions(mission: &Mission, before: &Plan, plan: &Plan, roster: &Roster) -> Vec<OutboundMessage> {
+    let settle = |(number, (was, assumption)): (usize, (&Assumption, &Assumption))| {
+        let answer = assumption.answer.as_ref().filter(|_| was.answer.is_none())?;
+        let question = Medium::Chat.line_within(assumption.question.as_ref()?, 200);
+        let (by, text) = (Medium::Chat.line_within(&answer.by, 40), Medium::Chat.line_within(&answer.text, 300));
+        let of = mission.message_id(&format!("question-{number}"));
+        Some(OutboundMessage { place: Placement::Revision { of }, ..say(mission, roster, format!("**{question}** {by}: {text}")) })
+    };
+    before.assumed.iter().zip(&plan.assumed).enumerate().filter_map(settle).collect()
 }
 
 /// Reports an answer to a question. `told`: how many steps have to do something else because of it.
