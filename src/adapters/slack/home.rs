@@ -39,7 +39,7 @@ pub(super) fn view(home: &Home<'_>) -> Value {
     let mut blocks = vec![header("What waits for you")];
     match home.mine.len() {
         0 => blocks.push(section("Nothing. Ask for something below, or write to me under *Messages*.")),
-        _ => home.mine.iter().take(ITEMS).for_each(|item| blocks.extend([describe(item, None), actions(own_buttons(item))])),
+        _ => home.mine.iter().take(ITEMS).for_each(|item| blocks.extend([describe(item, None), actions(&own_buttons(item))])),
     }
     blocks.extend(left_out(home.mine.len()));
     blocks.extend([json!({ "type": "divider" }), header("What the team works on")]);
@@ -55,7 +55,7 @@ pub(super) fn view(home: &Home<'_>) -> Value {
     blocks.extend([json!({ "type": "divider" }), header("What you can ask for")]);
     let asks = home.shortcuts.iter().map(|(path, label)| button(label, path, false));
     let looks = [("Health of the team", "status"), ("What it costs", "costs")].map(|(label, path)| button(label, path, false));
-    blocks.push(actions(asks.chain(looks).collect()));
+    blocks.push(actions(&asks.chain(looks).collect::<Vec<_>>()));
     blocks.push(json!({ "type": "context", "elements": [{ "type": "mrkdwn", "text": home.help }] }));
     json!({ "type": "home", "private_metadata": home.channel, "blocks": blocks })
 }
@@ -64,7 +64,7 @@ fn header(text: &str) -> Value {
     json!({ "type": "header", "text": { "type": "plain_text", "text": text } })
 }
 
-fn actions(elements: Vec<Value>) -> Value {
+fn actions(elements: &[Value]) -> Value {
     json!({ "type": "actions", "elements": elements })
 }
 

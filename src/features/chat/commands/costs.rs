@@ -21,7 +21,9 @@ const LINES: usize = 31;
 const TITLE: usize = 60;
 
 /// The titles of items by their ids, as far as everybody may read them. The feature that has the items provides it.
-pub struct ItemTitles(pub Box<dyn Fn(Vec<String>) -> BoxFuture<'static, HashMap<String, String>> + Send + Sync>);
+pub struct ItemTitles(pub Box<FindTitles>);
+
+type FindTitles = dyn Fn(Vec<String>) -> BoxFuture<'static, HashMap<String, String>> + Send + Sync;
 
 /// A table of the report: its heading and its rows, each with a name for people.
 struct Table {
@@ -119,19 +121,16 @@ fn add_weeks(by: &mut serde_json::Map<String, Value>, days: &[CostLine]) -> Tabl
         let Ok(day) = line.key.parse::<NaiveDate>() else { continue };
         let monday = day - TimeDelta::days(day.weekday().num_days_from_monday().into());
         let key = monday.to_string();
-        match rows.last_mut().filter(|(_, week)| week.key == key) {
-            Some((_, week)) => {
-                week.calls += line.calls;
-                week.estimated += line.estimated;
-                week.usage.input += line.usage.input;
-                week.usage.cached += line.usage.cached;
-                week.usage.output += line.usage.output;
-                week.cost = Money(week.cost.0 + line.cost.0);
-            }
-            None => {
-                let sunday = monday + TimeDelta::days(6);
-                rows.push((format!("{} to {}", monday.format("%-d %b"), sunday.format("%-d %b")), CostLine { key, ..line.clone() }));
-            }
+        if let Some((_, week)) = rows.last_mut().filter(|(_, week)| week.key == key) {
+            week.calls += line.calls;
+            week.estimated += line.estimated;
+            week.usage.input += line.usage.input;
+            week.usage.cached += line.usage.cached;
+            week.usage.output += line.usage.output;
+            week.cost = Money(week.cost.0 + line.cost.0);
+        } else {
+            let sunday = monday + TimeDelta::days(6);
+            rows.push((format!("{} to {}", monday.format("%-d %b"), sunday.format("%-d %b")), CostLine { key, ..line.clone() }));
         }
     }
     by.insert("week".to_owned(), rows.iter().map(describe).collect());
