@@ -63,7 +63,7 @@ impl World {
         message.interaction = posting.interaction;
         message.ephemeral_to = posting.ephemeral_to;
         message.nonce = draft.nonce;
-        self.announce_new(message.clone());
+        self.announce_new(&message);
         Ok(message)
     }
 
@@ -72,13 +72,13 @@ impl World {
         let mut message = Message::new(self.next_id(), channel, Author::User(author), kind);
         content.clone_into(&mut message.content);
         message.reference = Some(reference);
-        self.announce_new(message);
+        self.announce_new(&message);
     }
 
-    fn announce_new(&mut self, message: Message) {
+    fn announce_new(&mut self, message: &Message) {
         self.keep(message.clone());
         self.wake_thread(message.channel, &message.author);
-        self.tell_of("MESSAGE_CREATE", &message);
+        self.tell_of("MESSAGE_CREATE", message);
     }
 
     fn keep(&mut self, message: Message) {
