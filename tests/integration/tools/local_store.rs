@@ -53,7 +53,7 @@ async fn a_persons_own_words_are_taught_whatever_the_run_has_read(home: &Home) {
     let store = home.open().await;
     let asked = |text: &str| {
         let person = Teacher { id: Some("7".into()), name: "Ada".into() };
-        Some(AskedBy { person, text: text.to_owned() })
+        Some(AskedBy { person, text: text.to_owned(), replied_to: String::new(), talk: Vec::new() })
     };
     let bench = |text: &str| Bench { asked_by: asked(text), tainted: true, ..Bench::new(store.clone()) };
     let said = bench("Vince, merk dir bitte: Wir deployen donnerstags!");
