@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use chrono::Utc;
+use chrono::DateTime;
 use serde::Serialize;
 use sqlx::{Column as _, ColumnIndex, Decode, FromRow, Row, Type};
 
@@ -89,8 +89,9 @@ impl Db {
     }
 
     async fn record_unreadable(&self, key: &str) -> Result<()> {
-        sql!(self.write()?, execute, "INSERT INTO notices (key, at) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING", key, Utc::now())
-            .map(drop)
+        // Nobody asks when: the next start forgets it.
+        let at = DateTime::UNIX_EPOCH;
+        sql!(self.write()?, execute, "INSERT INTO notices (key, at) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING", key, at).map(drop)
     }
 }
 
