@@ -54,17 +54,44 @@ const KINDS: &[Choice] = &[
 const ANYWAY: &[Choice] = &[Choice::new("yes", "yes")];
 const SURE: &[Choice] = &[Choice::new("yes", "yes")];
 
+fn item() -> ArgumentSpec {
+    ArgumentSpec::reference("id", "item", "Which item: the last six characters of its id").required()
+}
+
+fn what() -> ArgumentSpec {
+    ArgumentSpec::text("what", 160, "What is to be done, in one sentence")
+}
+
+fn how() -> ArgumentSpec {
+    ArgumentSpec::text("how", 2000, "How to do it")
+}
+
+fn why() -> ArgumentSpec {
+    ArgumentSpec::text("why", 2000, "Why it is worth doing")
+}
+
+fn owner() -> ArgumentSpec {
+    ArgumentSpec::reference("owner", "owner", "Owner: a persona, a person by name or mention, or me")
+}
+
+fn urgency(about: &'static str) -> ArgumentSpec {
+    ArgumentSpec::choice("urgency", URGENCIES, about)
+}
+
+fn due(about: &'static str) -> ArgumentSpec {
+    ArgumentSpec::text("due", 60, about)
+}
+
+fn criterion(about: &'static str) -> ArgumentSpec {
+    ArgumentSpec::text("criterion", 2000, about).many()
+}
+
+fn criteria() -> ArgumentSpec {
+    ArgumentSpec::text("criteria", 2000, "Conditions for being done, with a semicolon between them")
+}
+
 pub fn register(registry: &mut Registry, services: &Services) {
     let backlog = services.late::<Backlog>();
-    let item = || ArgumentSpec::reference("id", "item", "Which item: the last six characters of its id").required();
-    let what = || ArgumentSpec::text("what", 160, "What is to be done, in one sentence");
-    let how = || ArgumentSpec::text("how", 2000, "How to do it");
-    let why = || ArgumentSpec::text("why", 2000, "Why it is worth doing");
-    let owner = || ArgumentSpec::reference("owner", "owner", "Owner: a persona, a person by name or mention, or me");
-    let urgency = |about| ArgumentSpec::choice("urgency", URGENCIES, about);
-    let due = |about| ArgumentSpec::text("due", 60, about);
-    let criterion = |about| ArgumentSpec::text("criterion", 2000, about).many();
-    let criteria = || ArgumentSpec::text("criteria", 2000, "Conditions for being done, with a semicolon between them");
     registry
         .group(CommandSpec::new("backlog", "Work items of the team.").listed_under(Topic::Work), &backlog)
         .command(

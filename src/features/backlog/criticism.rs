@@ -13,7 +13,7 @@ use crate::features::backlog::named::describe_result;
 use crate::features::backlog::prompts::below_result::ask_below_result;
 use crate::features::backlog::render::name_of_owner;
 use crate::features::backlog::replies::{ReplyListener, words_of};
-use crate::features::backlog::service::BacklogError;
+use crate::features::backlog::service::{BacklogError, check_may_judge};
 use crate::features::backlog::store::{ItemJudgement, Remark, judge_in, reopen_item_in, send_back_in};
 use crate::features::chat::listener::Taken;
 use crate::features::chat::model::decision::Decision;
@@ -138,7 +138,7 @@ impl ReplyListener {
             Taken { why, reply: Some(reply), effect: Some(effect) }
         };
         let checked = match below.kind {
-            BelowKind::Accept if item.is_up_to_people() => backlog.check_may_judge(&item, &asker),
+            BelowKind::Accept if item.is_up_to_people() => check_may_judge(&item, &asker),
             BelowKind::Again if asker.is_reviewer_of(&item) => Ok(()),
             BelowKind::Again => backlog.check_may_change(&item, &asker).await,
             BelowKind::Accept | BelowKind::Question | BelowKind::Other => return Ok(None),

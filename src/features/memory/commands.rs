@@ -68,7 +68,7 @@ async fn teach(memories: &Memories, call: &CommandCall) -> anyhow::Result<Comman
 async fn complete(memories: &Memories, typed: &str) -> Vec<Suggestion> {
     let taught = memories.store().list_taught(&Scope::TEAM, SUGGESTED).await.unwrap_or_default();
     let fits = taught.iter().filter(|memory| memory.short_id().starts_with(typed));
-    fits.map(|memory| Suggestion { value: memory.short_id().to_owned(), label: shorten(&memory.text, LABEL) }).collect()
+    fits.map(|memory| Suggestion { value: memory.short_id(), label: shorten(&memory.text, LABEL) }).collect()
 }
 
 async fn search(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {

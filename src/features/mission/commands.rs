@@ -26,29 +26,26 @@ use kernel::money::Money;
 /// The most suggestions of a completion.
 const SUGGESTED: usize = 25;
 
+fn starting() -> CommandSpec {
+    CommandSpec::new("start", "Have the team plan something and carry it out.")
+        .example("\"Open the second shop\" --file plan.md --channel general")
+        .public()
+        .argument(ArgumentSpec::text("what", 4000, "What is to be done").required())
+        .argument(ArgumentSpec::text("file", 400, "A document: Markdown, text, PDF or office; may be repeated").completed_by("file").many())
+        .argument(
+            ArgumentSpec::name_or_id("channel", 100, "The channel to work in, by name or id")
+                .completed_by("channel")
+                .only_in(Surface::CommandLine),
+        )
+}
+
 pub(super) fn register(registry: &mut Registry, services: &Services) {
     let missions = services.late::<Missions>();
     let which =
         || ArgumentSpec::reference("id", "mission", "Which mission: the last six characters of its id, or words of its title").required();
     registry
         .group(CommandSpec::new("mission", "Directives that take several steps.").listed_under(Topic::Work), &missions)
-        .command(
-            CommandSpec::new("start", "Have the team plan something and carry it out.")
-                .example("\"Open the second shop\" --file plan.md --channel general")
-                .public()
-                .argument(ArgumentSpec::text("what", 4000, "What is to be done").required())
-                .argument(
-                    ArgumentSpec::text("file", 400, "A document: Markdown, text, PDF or office; may be repeated")
-                        .completed_by("file")
-                        .many(),
-                )
-                .argument(
-                    ArgumentSpec::name_or_id("channel", 100, "The channel to work in, by name or id")
-                        .completed_by("channel")
-                        .only_in(Surface::CommandLine),
-                ),
-            |missions, call| Box::pin(start(missions, call)),
-        )
+        .command(starting(), |missions, call| Box::pin(start(missions, call)))
         .command(CommandSpec::new("list", "The last missions."), |missions, call| Box::pin(list(missions, call)))
         .command(
             CommandSpec::new("status", "How far a mission is, who is on what, and who is waited for.").example("a1b2c3").argument(which()),

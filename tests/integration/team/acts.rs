@@ -138,7 +138,11 @@ async fn what_the_model_words_itself_waits_for_the_person(backing: Backing) {
         question.text
     );
     // She has read the team's own feeds only.
-    assert!(question.text.ends_with("-# I ask first, because you have not said this in so many words."), "{}", question.text);
+    assert!(
+        question.text.ends_with("-# I ask first, because I have read texts of others for this, and the words are mine."),
+        "{}",
+        question.text
+    );
     let yes = |button: &Value| button["label"] == "Yes, do it";
     press_as(&team, 1, "general", &question, yes).await;
     assert_eq!(items(&team, "1 = 1").await, 0, "Bob did not ask for it");

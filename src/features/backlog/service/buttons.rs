@@ -370,19 +370,19 @@ impl Backlog {
     /// An item that this person may judge: an operator, or its named reviewer.
     async fn find_for_reviewer(&self, id: &WorkItemId, asker: &Asker) -> Result<Option<WorkItem>, BacklogError> {
         let Some(item) = self.deps.store.find_item(id).await? else { return Ok(None) };
-        self.check_may_judge(&item, asker)?;
+        check_may_judge(&item, asker)?;
         Ok(Some(item))
-    }
-
-    /// Checks that this person may judge an item.
-    pub(in crate::features::backlog) fn check_may_judge(&self, item: &WorkItem, asker: &Asker) -> Result<(), BacklogError> {
-        if asker.is_reviewer_of(item) { Ok(()) } else { operators_only(asker) }
     }
 
     /// Somebody else was faster.
     async fn already_decided(&self, item: &WorkItem) -> Result<CommandReply, BacklogError> {
         Ok(self.deps.store.find_item(&item.id).await?.as_ref().map_or_else(gone, settled))
     }
+}
+
+/// Checks that this person may judge an item.
+pub(in crate::features::backlog) fn check_may_judge(item: &WorkItem, asker: &Asker) -> Result<(), BacklogError> {
+    if asker.is_reviewer_of(item) { Ok(()) } else { operators_only(asker) }
 }
 
 fn operators_only(asker: &Asker) -> Result<(), BacklogError> {

@@ -32,6 +32,7 @@ use kernel::time::SharedClock;
 pub use adding::AskedIn;
 pub(in crate::features::backlog) use adding::PROSE;
 pub use asker::Asker;
+pub(in crate::features::backlog) use buttons::check_may_judge;
 pub use cancelling::Cancelling;
 pub use finding::{ListQuery, Listed};
 

@@ -153,10 +153,8 @@ impl Tool for TeamCommand {
     fn is_asked_for(&self, arguments: &Value, context: &ToolContext<'_>) -> bool {
         let (Some(asked), Ok(wanted)) = (context.asked_by, Wanted::read(arguments)) else { return false };
         let given = wanted.given();
-        let is_said = |(name, text): &(String, String)| match self.is_reference(&wanted, name) {
-            true => asked.points_to(text),
-            false => asked.says(text),
-        };
+        let is_said =
+            |(name, text): &(String, String)| if self.is_reference(&wanted, name) { asked.points_to(text) } else { asked.says(text) };
         (wanted.command.split([' ', '-']).any(|word| asked.says(word)) || given.iter().any(|(name, _)| self.is_reference(&wanted, name)))
             && given.iter().any(|(_, text)| text.split_whitespace().count() > 2)
             && given.iter().all(is_said)

@@ -109,7 +109,12 @@ pub(in crate::features::mission) fn questions(mission: &Mission, plan: &Plan, ro
 }
 
 /// The messages of questions that a change of the plan answers, with the answers in place of their buttons.
-pub(in crate::features::mission) fn settled_questions(mission: &Mission, before: &Plan, plan: &Plan, roster: &Roster) -> Vec<OutboundMessage> {
+pub(in crate::features::mission) fn settled_questions(
+    mission: &Mission,
+    before: &Plan,
+    plan: &Plan,
+    roster: &Roster,
+) -> Vec<OutboundMessage> {
     let settle = |(number, (was, assumption)): (usize, (&Assumption, &Assumption))| {
         let answer = assumption.answer.as_ref().filter(|_| was.answer.is_none())?;
         let question = Medium::Chat.line_within(assumption.question.as_ref()?, 200);

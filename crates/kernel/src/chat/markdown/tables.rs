@@ -49,7 +49,9 @@ fn find_table(lines: &[&str], width: usize) -> Option<(String, usize)> {
     let length = rows.len() + 2;
     let columns = header.len();
     let mut all: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
-    all.iter_mut().for_each(|row| row.resize(columns, String::new()));
+    for row in &mut all {
+        row.resize(columns, String::new());
+    }
     fit(&mut all, &alignments, width);
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
@@ -81,15 +83,11 @@ fn fit(rows: &mut [Vec<String>], alignments: &[CellAlignment], width: usize) {
         };
         (NARROWEST..=widest).rev().find(|limit| needs(*limit) <= room)
     };
-    let limits: Vec<usize> = match limit_of(&is_long).filter(|limit| *limit >= NARROWEST + 2) {
-        Some(limit) => (0..widths.len()).map(|column| if is_long(column) { limit } else { usize::MAX }).collect(),
-        None => {
-            let limit = limit_of(&is_text).unwrap_or(NARROWEST);
-            (0..widths.len()).map(|column| if is_text(column) { limit } else { usize::MAX }).collect()
-        }
-    };
-    for row in rows {
-        row.iter_mut().zip(&limits).for_each(|(cell, limit)| cut(cell, *limit));
+    let of_long = limit_of(&is_long).filter(|limit| *limit >= NARROWEST + 2);
+    let limit = of_long.or_else(|| limit_of(&is_text)).unwrap_or(NARROWEST);
+    let is_cut = |column: usize| if of_long.is_some() { is_long(column) } else { is_text(column) };
+    for (_, cell) in rows.iter_mut().flat_map(|row| row.iter_mut().enumerate()).filter(|(column, _)| is_cut(*column)) {
+        cut(cell, limit);
     }
 }
 

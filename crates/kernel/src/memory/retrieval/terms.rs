@@ -110,7 +110,8 @@ impl Query {
     /// Parses a question. Words in `ignored` (names of personas, words already understood) are skipped.
     pub fn parse(question: &str, ignored: &[String]) -> Self {
         let words = words_of(question);
-        let (mut terms, mut long): (Vec<(String, f64)>, Vec<(String, String)>) = Default::default();
+        let mut terms: Vec<(String, f64)> = Vec::new();
+        let mut long: Vec<(String, String)> = Vec::new();
         for word in words.iter().filter(|word| !is_stop_word(word) && !NO_SUBJECTS.contains(&word.as_str()) && !ignored.contains(word)) {
             if terms.len() == MAX_TERMS {
                 break;
