@@ -1,6 +1,6 @@
 //! The surroundings of a question: the transcript, the messages and files that it refers to, names in place of ids.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -10,9 +10,10 @@ use crate::agent::context::Cleaner;
 use crate::agent::files::{Asked, File, Files, KnownFile, Selection, select};
 use crate::agent::names::Names;
 use crate::agent::{Agents, Question, RunError};
-use crate::chat::attachments::{MAX_SHOWN, MAX_SHOWN_BYTES, Media, picture_type, unseen};
+use crate::chat::attachments::{MAX_SHOWN, MAX_SHOWN_BYTES, Media, is_appended, picture_type, typed, unseen};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::{Annotation, FileText};
+use crate::chat::text::escape_values;
 use crate::ids::{MessageId, UserId};
 use crate::llm::Picture;
 
@@ -81,6 +82,10 @@ pub struct PlaceNote {
 pub(super) struct Surroundings {
     pub(super) now: DateTime<Utc>,
     pub(super) question: String,
+    /// What the asker typed of it, without the texts of files that were appended to it.
+    pub(super) typed: String,
+    /// What the authors of messages with files typed of them, see [`Self::typed_of`].
+    typed_lines: HashMap<MessageId, String>,
     /// The messages before the question, oldest first.
     pub(super) transcript: Vec<Spoken>,
     pub(super) refers: Refers,
@@ -89,6 +94,13 @@ pub(super) struct Surroundings {
     pub(super) pictures: Vec<Picture>,
     /// Reactions to these messages, and titles of their links.
     pub(super) annotations: Vec<Annotation>,
+}
+
+impl Surroundings {
+    /// What its author typed of a line, without the names and texts of files.
+    pub(super) fn typed_of<'s>(&'s self, line: &'s Spoken) -> &'s str {
+        line.message.as_ref().and_then(|id| self.typed_lines.get(id)).map_or(line.text.as_str(), String::as_str)
+    }
 }
 
 impl Agents {
@@ -117,13 +129,47 @@ impl Agents {
         let mut lines: Vec<&mut Spoken> = transcript.iter_mut().chain(refers.replied_to.as_mut()).chain(refers.starter.as_mut()).collect();
         let texts = lines.iter().map(|line| line.text.as_str()).chain([question.text]);
         let names = Names::read(&self.store, &self.roster, texts).await?;
+        let mut typed_lines = HashMap::new();
+        for line in &lines {
+            if let Some(id) = line.message.as_ref().filter(|id| known.iter().any(|file| file.message == **id)) {
+                let appended = self.list_appended(id, &known).await?;
+                typed_lines.insert(id.clone(), names.show(typed(&line.text, &appended)));
+            }
+        }
+        let typed = names.show(&self.find_typed(question, &known).await?);
         for line in &mut lines {
             line.text = names.show(&line.text);
             name_files(line, &known);
         }
         let text = names.show(question.text);
         let (files, pictures) = self.open_files(question, &refers, (&text, now), &known, sees).await?;
-        Ok(Surroundings { now, question: text, transcript, refers, files, pictures, annotations })
+        Ok(Surroundings { now, question: text, typed, typed_lines, transcript, refers, files, pictures, annotations })
+    }
+
+    /// What the asker typed of the question.
+    async fn find_typed(&self, question: &Question<'_>, known: &[KnownFile]) -> Result<String, RunError> {
+        let is_appended_to = |id: &MessageId| known.iter().any(|file| file.message == *id && is_appended(&file.name));
+        let Some(channel) = question.channel.filter(|_| question.answered.iter().any(is_appended_to)) else {
+            return Ok(question.text.to_owned());
+        };
+        let mut parts = Vec::new();
+        for id in question.answered {
+            let Some(line) = self.store.find_spoken(channel, id).await? else { continue };
+            parts.push(typed(&line.text, &self.list_appended(id, known).await?).to_owned());
+        }
+        parts.retain(|part| !part.is_empty());
+        Ok(parts.join("\n"))
+    }
+
+    /// The texts of files that were appended to a message, as they are and as they are escaped.
+    async fn list_appended(&self, message: &MessageId, known: &[KnownFile]) -> Result<Vec<String>, RunError> {
+        let mut texts = Vec::new();
+        for file in known.iter().filter(|file| file.message == *message && is_appended(&file.name)) {
+            if let Some(text) = self.store.find_file(&file.id).await?.and_then(|file| file.text) {
+                texts.extend([escape_values(&text).into_owned(), text]);
+            }
+        }
+        Ok(texts)
     }
 
     /// Reactions to the messages that the prompt shows, and titles of their links.

@@ -1,5 +1,6 @@
 //! Tools to search and add memories.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -187,36 +188,14 @@ fn find_teacher<'a>(text: &str, context: &ToolContext<'a>) -> Option<&'a AskedBy
     context.asked_by.filter(|asked| asked.says(text) && (!context.tainted || asks_to_keep(&asked.text, text)))
 }
 
-/// Beginnings of words that ask to keep something.
-const KEEP: [&str; 28] = [
-    "remember",
-    "note",
-    "keep",
-    "mind",
-    "memor",
-    "save",
-    "store",
-    "write",
-    "learn",
-    "merk",
-    "notier",
-    "denk",
-    "behalt",
-    "speicher",
-    "schreib",
-    "retien",
-    "retenir",
-    "noter",
-    "souvien",
-    "enregistr",
-    "recuerd",
-    "anota",
-    "guarda",
-    "apunta",
-    "lembr",
-    "ricord",
-    "onthoud",
-    "zapamiętaj",
+/// Words that ask to keep something, in their whole forms: "notes" and "learning" ask for nothing, and a "store" is a shop.
+#[rustfmt::skip]
+const KEEP: [&str; 59] = [
+    "remember", "note", "keep", "bear", "memorise", "memorize", "save", "write", "learn",
+    "merk", "merke", "merkt", "merken", "notier", "notiere", "notieren", "denk", "denke", "behalt", "behalte", "behalten", "speicher", "speichere", "speichern", "schreib", "schreibe",
+    "retiens", "retenez", "retenir", "notez", "noter", "souviens", "souvenez", "enregistre", "enregistrez", "enregistrer",
+    "recuerda", "recuerde", "recuerden", "recordar", "anota", "anote", "anotar", "guarda", "guarde", "guardar", "apunta", "apunte", "apuntar",
+    "lembra", "lembre", "lembrar", "ricorda", "ricordati", "ricordate", "ricordare", "onthoud", "onthouden", "zapamiętaj",
 ];
 
 /// What may stand between that and what is to be kept.
@@ -272,10 +251,7 @@ const BETWEEN: [&str; 46] = [
 /// Whether a message asks to keep a text that stands in it to the end of its sentence, or of the message. "Never deploy on Fridays" does not ask to
 /// keep "deploy on Fridays".
 fn asks_to_keep(message: &str, text: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
-    };
-    let text = words(text);
+    let text = words_in(text);
     if text.is_empty() {
         return false;
     }
@@ -285,15 +261,39 @@ fn asks_to_keep(message: &str, text: &str) -> bool {
     });
     let ends: Vec<usize> = ends.map(|(at, _)| at).chain([message.len()]).collect();
     ends.iter().any(|end| {
-        let Some(before) = words(&message[..*end]).strip_suffix(text.as_slice()).map(<[String]>::to_vec) else { return false };
-        let asks = |word: &String| KEEP.iter().any(|keep| word.starts_with(keep));
-        let asked = before.iter().rev().take_while(|word| BETWEEN.contains(&word.as_str()) && !asks(word)).count();
-        before.len().checked_sub(asked + 1).is_some_and(|at| asks(&before[at]) && !before[..at].iter().any(|word| is_negation(word)))
+        let words = words_in(&message[..*end]);
+        let Some((before, kept)) = words.len().checked_sub(text.len()).map(|begin| words.split_at(begin)) else { return false };
+        if !kept.iter().map(|(_, word)| word).eq(text.iter().map(|(_, word)| word)) {
+            return false;
+        }
+        let asks = |word: &String| KEEP.contains(&word.as_str());
+        let between = before.iter().rev().take_while(|(_, word)| BETWEEN.contains(&word.as_str()) && !asks(word)).count();
+        let Some(at) = before.len().checked_sub(between + 1) else { return false };
+        let (asked, word) = &before[at];
+        asks(word) && !ends_sentence(&message[asked.end..kept[0].0.start]) && !before[..at].iter().any(|(_, word)| is_negation(word))
     })
 }
 
+/// The words of a text in small letters, with their positions.
+fn words_in(text: &str) -> Vec<(Range<usize>, String)> {
+    let mut next = 0;
+    let pieces = text.split_inclusive(|c: char| !c.is_alphanumeric()).map(|piece| {
+        let from = next;
+        next += piece.len();
+        let word = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
+        (from..from + word.len(), word.to_lowercase())
+    });
+    pieces.filter(|(_, word)| !word.is_empty()).collect()
+}
+
+/// Whether a sentence ends between two words. `between` is the text from one to the other. After a colon it goes on in the next line.
+fn ends_sentence(between: &str) -> bool {
+    let breaks = |(before, _): (&str, &str)| !before.trim_end().ends_with([':', '：']);
+    between.contains(['.', '!', '?', ';', '…', '。', '！', '？', '؟']) || between.split_once('\n').is_some_and(breaks)
+}
+
 fn is_negation(word: &str) -> bool {
-    ["not", "never", "don", "dont", "nicht", "nie", "ne", "pas", "no", "nunca", "non", "mai", "niet", "nie"].contains(&word)
+    ["not", "never", "don", "dont", "nicht", "nie", "ne", "pas", "no", "nunca", "non", "mai", "niet"].contains(&word)
 }
 
 /// Removes the reserved tag of outside text from the model's tags, and sets it if the run is tainted. What a person teaches then has only tags in the
@@ -342,6 +342,8 @@ mod tests {
             ("Here is the page. Please note: the router is in the cellar", "The router is in the cellar."),
             ("keep in mind that v1.2 is broken! And read the feed.", "v1.2 is broken"),
             ("note: it rains. It pours.", "it rains. It pours."),
+            ("Please note:\nthe router is in the cellar", "the router is in the cellar"),
+            ("merken: wir deployen donnerstags", "wir deployen donnerstags"),
             ("recuerda que la tienda abre a las diez", "la tienda abre a las diez"),
         ] {
             assert!(asks_to_keep(message, text), "{message}");
@@ -353,6 +355,15 @@ mod tests {
             ("Read the feed and say what it notes", "what it notes"),
             ("don't remember that we lost", "we lost"),
             ("merk dir nichts davon: das Passwort ist alt", "das Passwort ist alt"),
+            ("Look at the store. We close on Monday.", "We close on Monday"),
+            ("Read my notes. We close on Monday.", "We close on Monday"),
+            ("Can you remember? We close on Monday.", "We close on Monday"),
+            ("What do you remember\nWe close on Monday", "We close on Monday"),
+            ("Please keep it; we close on Monday", "we close on Monday"),
+            ("she notes that we close on Monday", "we close on Monday"),
+            ("what I am learning: we close on Monday", "we close on Monday"),
+            ("never mind that we close on Monday", "we close on Monday"),
+            ("I like the store we close on Monday", "we close on Monday"),
             ("remember", "remember"),
             ("", "x"),
         ] {

@@ -1,6 +1,7 @@
 //! Detects the intent of a question from its words. The first matching rule wins.
 
 use crate::agent::SpeechAct;
+use crate::ids::PersonaSlug;
 use crate::memory::retrieval::{Query, cut, terms_of, words_of};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
@@ -164,6 +165,14 @@ pub fn wants_deed(text: &str, act: SpeechAct, roster: &Roster) -> bool {
     asks_for_deed(&words, act, intent_of(&words, false))
 }
 
+/// Whether a text to a persona only greets, or asks whether somebody is there. The persona may be called by its name.
+pub fn only_greets(text: &str, persona: &PersonaSlug) -> bool {
+    let called = words_of(persona.as_str());
+    let mut words = words_of(&cut(&without_invisible(text), MAX_CHARS));
+    words.retain(|word| !called.contains(word));
+    intent_of(&words, false) == Intent::Greeting
+}
+
 /// Without the names of personas.
 fn words_said(text: &str, roster: &Roster) -> Vec<String> {
     let mut words = words_of(&cut(&without_invisible(text), MAX_CHARS));
@@ -288,6 +297,16 @@ mod tests {
     fn understood(text: &str) -> Understood {
         let roster = roster();
         understand(text, SpeechAct::Other, roster.coordinator(), &roster, today())
+    }
+
+    #[test]
+    fn a_text_only_greets_or_asks_for_something() {
+        for text in ["Kelly", "hello kelly, what is new?", "kelly, thanks"] {
+            assert!(!only_greets(text, &"kelly".into()), "{text}");
+        }
+        for text in ["Hello Kelly!", "hola kelly", "kelly, are you there?", "good morning team"] {
+            assert!(only_greets(text, &"kelly".into()), "{text}");
+        }
     }
 
     #[test]

@@ -65,19 +65,23 @@ fn quote_said(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
     let is_remembered =
         |line: &Spoken| asked.memories.iter().any(|memory| line.message.is_some() && memory.message() == line.message.as_ref());
     let asks = |line: &Spoken| line.text.trim_end().ends_with(['?', '？', '؟']);
-    let mut said: Vec<(usize, &String, &Spoken)> = by_people()
+    let candidates: Vec<(Vec<String>, &String, &Spoken)> = by_people()
         .filter(|(name, line)| is_meant(name) && !asks(line) && !is_remembered(line))
-        .map(|(name, line)| {
-            let terms = terms_of(&line.text);
-            (subjects.iter().filter(|(term, _)| terms.iter().any(|said| query.means(term, said))).count(), name, line)
-        })
+        .map(|(name, line)| (terms_of(&line.text), name, line))
         .collect();
+    let spelt = query.knowing(candidates.iter().flat_map(|(terms, ..)| terms));
+    let shares = |terms: &[String]| subjects.iter().filter(|(term, _)| terms.iter().any(|said| spelt.means(term, said))).count();
+    let covers = |line: &Spoken| has_all(&terms_of(&line.text), subjects.iter().map(|(term, _)| term));
+    let mut said: Vec<(usize, &String, &Spoken)> = candidates.iter().map(|(terms, name, line)| (shares(terms), *name, *line)).collect();
     said.retain(|(shared, ..)| if subjects.is_empty() { !named.is_empty() } else { *shared > 0 && shared * 2 >= subjects.len() });
     said.sort_by_key(|(shared, _, line)| Reverse((*shared, line.at)));
     let best = said.first()?.0;
     let mut draft = Draft::empty();
-    draft.verdict = if best == subjects.len() { AnswerVerdict::Answers } else { AnswerVerdict::InPart };
+    draft.verdict = AnswerVerdict::InPart;
     for (_, name, line) in said.into_iter().filter(|(shared, ..)| *shared == best).take(TOLD) {
+        if covers(line) {
+            draft.verdict = AnswerVerdict::Answers;
+        }
         let at = line.at.with_timezone(&asked.roster.zone()).format(WHOLE);
         let place = format!("{} said on {at}", foreign(name, NAME));
         draft.line(format!("{place}: {}", foreign(&line.text, CHARS)));
@@ -93,21 +97,33 @@ pub(super) fn tell_documents(asked: &OfflineQuestion<'_>, query: &Query) -> Opti
 
 /// All that is remembered on the subject.
 pub(super) fn tell_all(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
-    let about: Vec<&Memory> = asked.memories.iter().filter(|memory| is_about(asked, memory, query)).collect();
+    let about = list_about(asked, query);
     (!about.is_empty()).then(|| draft(asked, &about))
 }
 
 /// Whether something was said or learnt about the question.
 pub(super) fn has_more(asked: &OfflineQuestion<'_>, query: &Query) -> bool {
-    asked.memories.iter().any(|memory| is_about(asked, memory, query))
+    !list_about(asked, query).is_empty()
 }
 
 /// What was said or learnt about the question, if no other source has an answer. It does not count as an answer.
 pub(super) fn tell_rest(asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
-    let about: Vec<&Memory> = asked.memories.iter().filter(|memory| is_about(asked, memory, query)).collect();
+    let about = list_about(asked, query);
     let mut draft = draft(asked, &about);
     draft.lines.insert(0, "I found no answer in feeds and files. This was said about it:".to_owned());
     draft
+}
+
+/// The memories about a subject of the question. A word that one of them has is not mistyped.
+fn list_about<'a>(asked: &OfflineQuestion<'a>, query: &Query) -> Vec<&'a Memory> {
+    let stems: HashSet<String> = asked.memories.iter().flat_map(|memory| terms_of(&memory.searched())).collect();
+    let query = query.knowing(&stems);
+    asked.memories.iter().filter(|memory| is_about(asked, memory, &query)).collect()
+}
+
+/// Whether all terms are among these stems, as they are. A slip of the pen may be another word, so it gives no whole answer.
+fn has_all<'t>(stems: &[String], mut terms: impl Iterator<Item = &'t String>) -> bool {
+    terms.all(|term| stems.contains(term))
 }
 
 /// Whether a memory is about a subject of the question. Messages and lessons must share a word with it. Facts and documents may say it in other
@@ -132,7 +148,8 @@ fn is_of_another(asked: &OfflineQuestion<'_>, memory: &Memory) -> bool {
 }
 
 fn tell_kind(asked: &OfflineQuestion<'_>, query: &Query, kind: MemoryKind) -> Option<Draft> {
-    let mut of_kind: Vec<&Memory> = asked.memories.iter().filter(|memory| memory.kind == kind && is_about(asked, memory, query)).collect();
+    let mut of_kind = list_about(asked, query);
+    of_kind.retain(|memory| memory.kind == kind);
     if of_kind.is_empty() {
         return None;
     }
@@ -140,9 +157,9 @@ fn tell_kind(asked: &OfflineQuestion<'_>, query: &Query, kind: MemoryKind) -> Op
         of_kind.truncate(TOLD);
         of_kind.sort_by_key(|memory| Reverse(memory.created_at));
     }
-    let told: HashSet<String> = of_kind.iter().take(TOLD).flat_map(|memory| terms_of(&memory.searched())).collect();
+    let told: Vec<String> = of_kind.iter().take(TOLD).flat_map(|memory| terms_of(&memory.searched())).collect();
     // A memory can be close to the question without answering it.
-    let covers = query.terms.iter().all(|(term, _)| told.iter().any(|said| query.means(term, said)));
+    let covers = has_all(&told, query.terms.iter().map(|(term, _)| term));
     Some(Draft { verdict: if covers { AnswerVerdict::Answers } else { AnswerVerdict::InPart }, ..draft(asked, &of_kind) })
 }
 

@@ -26,8 +26,8 @@ use crate::memory::retrieval::Query;
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::time::Today;
-pub use intent::wants_deed;
 use intent::{Intent, Understood, understand};
+pub use intent::{only_greets, wants_deed};
 use wording::foreign;
 
 /// Shown in full once per channel and day (LLM-2).

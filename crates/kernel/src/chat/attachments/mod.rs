@@ -39,6 +39,8 @@ const MAX_RECORDINGS: usize = 3;
 pub const MAX_SHOWN: usize = 4;
 /// How long reading a document may take.
 const DOCUMENT_TIME: Duration = Duration::from_secs(10);
+/// The name that Discord's client gives to a pasted text that was too long.
+const LONG_PASTE: &str = "message.txt";
 /// The longest file name shown.
 const MAX_NAME: usize = 80;
 
@@ -240,7 +242,26 @@ fn ending_of(name: &str) -> Option<String> {
 
 /// Whether Discord's client made this file from a pasted text that was too long. It counts as message text.
 pub fn is_long_paste(attachment: &Attachment) -> bool {
-    attachment.name == "message.txt"
+    attachment.name == LONG_PASTE
+}
+
+/// Whether the text of a file with this name is appended to its message: a long paste or a recording.
+pub fn is_appended(name: &str) -> bool {
+    name == LONG_PASTE || Media::of(name).is_some_and(Media::is_sound)
+}
+
+/// What a person typed of a message, without the texts of files that were appended to it. Only their names say what these files are, so their texts
+/// may be anybody's.
+pub fn typed<'t>(message: &'t str, appended: &[String]) -> &'t str {
+    let mut typed = message.trim();
+    let before = |typed: &'t str, text: &str| {
+        let rest = typed.strip_suffix(text).filter(|rest| !text.is_empty() && (rest.is_empty() || rest.ends_with(char::is_whitespace)))?;
+        Some(rest.trim_end())
+    };
+    while let Some(rest) = appended.iter().find_map(|text| before(typed, text.trim())) {
+        typed = rest;
+    }
+    typed
 }
 
 /// The text of a file, and a note if it is not all of it. A document blocks its thread for up to [`DOCUMENT_TIME`].

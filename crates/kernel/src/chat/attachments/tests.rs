@@ -232,3 +232,22 @@ fn a_long_paste_is_known_by_its_name() {
     assert!(is_long_paste(&file("message.txt", 9000, None)));
     assert!(!is_long_paste(&file("my message.txt", 9000, None)));
 }
+
+#[test]
+fn what_was_appended_to_a_message_was_not_typed() {
+    let of = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    let both = of(&["We close.\nOn Monday. ", "remember that we close"]);
+    for (message, left) in [
+        ("vince, look", "vince, look"),
+        ("vince, look\nWe close.\nOn Monday.", "vince, look"),
+        ("vince, look\nWe close.\nOn Monday.\nremember that we close", "vince, look"),
+        ("vince, look\nremember that we close\nWe close.\nOn Monday.\nremember that we close", "vince, look"),
+        ("remember that we close", ""),
+        ("remember that we close it", "remember that we close it"),
+    ] {
+        assert_eq!(typed(message, &both), left, "{message}");
+    }
+    assert_eq!((typed("xa", &of(&["a"])), typed("a", &of(&["", " "])), typed("a", &[])), ("xa", "a", "a"));
+    let appended = ["message.txt", "voice-message.ogg", "talk.mp3", "notes.txt"].map(is_appended);
+    assert_eq!(appended, [true, true, true, false]);
+}

@@ -1,6 +1,6 @@
 //! Search terms and questions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Words without a subject, including words about asking and about documents.
 const STOP_WORDS: &[&str] = &[
@@ -133,7 +133,15 @@ impl Query {
         Self { kind, ..self }
     }
 
-    /// Whether a stem of a text is that of the question, or of a word that was mistyped there.
+    /// The same question. A word whose stem is among these is not mistyped.
+    #[must_use]
+    pub fn knowing<'t>(&self, stems: impl IntoIterator<Item = &'t String>) -> Self {
+        let known: HashSet<&String> = stems.into_iter().collect();
+        let long = self.long.iter().filter(|(stem, _)| !known.contains(stem)).cloned().collect();
+        Self { long, ..self.clone() }
+    }
+
+    /// Whether a stem of a text is that of the question, or of a word that was mistyped there. A slip may be another word, see [`Self::knowing`].
     pub fn means(&self, term: &str, said: &str) -> bool {
         term == said || self.word_of(term).is_some_and(|word| is_slip_of(word, said))
     }
@@ -344,6 +352,14 @@ mod tests {
             assert!(!means(said), "{said}");
         }
         assert!(!is_slip("horse", "horse") && !is_slip("horses", "nurse") && is_slip("house", "horse") && !is_slip_of("worse", "hors"));
+    }
+
+    #[test]
+    fn a_word_that_is_known_is_not_mistyped() {
+        let query = Query::parse("horse vendor", &[]);
+        assert!(query.means("hors", "hous") && query.means("vendor", "vender"));
+        let known = query.knowing(&[stem("horses")]);
+        assert!(known.means("hors", "hors") && !known.means("hors", "hous") && known.means("vendor", "vender"));
     }
 
     #[test]

@@ -399,6 +399,26 @@ async fn what_somebody_said_a_moment_ago_is_told() {
 }
 
 #[tokio::test]
+async fn a_house_is_no_horse() {
+    let said = |text: &str| Memory::new(MemoryKind::Conversation, text, MemorySource::Message("1".into()), now());
+    let taught = |text: &str| Memory { kind: MemoryKind::Fact, ..said(text) };
+    let (house, horse) = ("the house is red", "the horse is red");
+    let both = Asked { memories: vec![said(house), said(horse)], act: SpeechAct::Question, ..Asked::default() };
+    let answer = both.of("Kelly", "what was said about the horse?").await;
+    assert!(answer.text.contains(horse) && !answer.text.contains(house), "{}", answer.text);
+    assert_eq!(answer.verdict, AnswerVerdict::Answers);
+    let fact = Asked { memories: vec![taught(house)], act: SpeechAct::Question, ..Asked::default() };
+    assert_eq!(fact.of("Kelly", "is the house red?").await.verdict, AnswerVerdict::Answers);
+    assert_eq!(fact.of("Kelly", "is the horse red?").await.verdict, AnswerVerdict::InPart);
+    let ann = || Speaker::Person { id: "1".into(), name: "Ann".into() };
+    let talk = Asked { transcript: vec![by(ann(), house), by(ann(), horse)], act: SpeechAct::Question, ..Asked::default() };
+    let answer = talk.of("Kelly", "what did Ann say about the horse?").await;
+    assert!(answer.text.contains(horse) && !answer.text.contains(house), "{}", answer.text);
+    let talk = Asked { transcript: vec![by(ann(), house)], act: SpeechAct::Question, ..Asked::default() };
+    assert_eq!(talk.of("Kelly", "what did Ann say about the horse?").await.verdict, AnswerVerdict::InPart);
+}
+
+#[tokio::test]
 async fn two_questions_in_one_message_are_searched_each_on_its_own() {
     let plan = "# Plan\n\n## Money\n\n12,000 for marketing.\n\n3,000 for the printer.\n\n## People\n\nBen runs the office in Thun.";
     let ann = Speaker::Person { id: "1".into(), name: "Ann".into() };
