@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::open::{self, Opened, Use};
+use super::readable::Unreadable;
 use super::{Db, Leadership, Result, StoreError, sql};
 use crate::memory::search::Searching;
 
@@ -48,7 +49,9 @@ impl Database {
     /// # Errors
     /// `StoreError::Missing` or `StoreError::OlderSchema`, or another reason.
     pub async fn open_as_it_is(url: &SecretString, now: DateTime<Utc>) -> Result<Self> {
-        open::open(url.expose_secret(), Use::Look, now).await.map(Self::new)
+        let mut opened = open::open(url.expose_secret(), Use::Look, now).await?;
+        opened.db.unreadable = Arc::new(Unreadable::unrecorded());
+        Ok(Self::new(opened))
     }
 
     fn new(opened: Opened) -> Self {

@@ -35,16 +35,32 @@ where
         let id = row.try_get::<String, _>(index).or_else(|_| number()).unwrap_or_default();
         match T::from_row(row) {
             Ok(read) => Ok(Self { id, row: Ok(read) }),
-            Err(error @ sqlx::Error::ColumnDecode { .. }) => Ok(Self { id, row: Err(error.into()) }),
+            Err(error @ sqlx::Error::ColumnDecode { .. }) if !is_of_another_type(&error) => Ok(Self { id, row: Err(error.into()) }),
             // The statement is wrong, not the row.
             Err(error) => Err(error),
         }
     }
 }
 
+/// Whether a column is read as another type than it has. Both databases check the types of what they store (SQLite by `STRICT`), so the statement is
+/// wrong and not the row. sqlx has only this text for it.
+fn is_of_another_type(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::ColumnDecode { source, .. } if source.to_string().starts_with("mismatched types"))
+}
+
 /// The rows that this process could not read. Each is reported once.
 #[derive(Debug, Default)]
-pub(super) struct Unreadable(Mutex<BTreeSet<String>>);
+pub(super) struct Unreadable {
+    known: Mutex<BTreeSet<String>>,
+    /// They are only logged, because this process changes nothing.
+    is_unrecorded: bool,
+}
+
+impl Unreadable {
+    pub(super) fn unrecorded() -> Self {
+        Self { is_unrecorded: true, ..Self::default() }
+    }
+}
 
 /// A row that was left out of lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -73,12 +89,15 @@ impl Db {
 
     fn report_unreadable(&self, table: &'static str, id: &str, error: &StoreError) {
         let key = format!("{NOTICE}{table} {id}");
-        if !self.unreadable.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone()) {
+        if !self.unreadable.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone()) {
             return;
         }
         // The text of a damaged database recommends a backup, which one row does not need.
         let why = if let StoreError::Corrupt(why) = error { why.clone() } else { error.to_string() };
         tracing::error!(table, id, why, "a row of the database cannot be read and is left out of lists");
+        if self.unreadable.is_unrecorded {
+            return;
+        }
         let db = self.clone();
         // The list may be read in a transaction, which this write would wait for.
         tokio::spawn(async move {
@@ -110,5 +129,31 @@ impl Database {
     pub(super) async fn forget_unreadable(&self) -> Result<()> {
         sql!(self.db().write()?, execute, "DELETE FROM notices WHERE key IN (SELECT key FROM notices WHERE key LIKE 'unreadable %')")
             .map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::{Connection as _, SqliteConnection};
+
+    use super::super::Word;
+    use super::*;
+    use crate::memory::MemoryKind;
+
+    #[derive(sqlx::FromRow)]
+    struct Columns {
+        #[sqlx(try_from = "String")]
+        kind: Word<MemoryKind>,
+    }
+
+    #[tokio::test]
+    async fn a_wrong_value_costs_its_row_and_a_wrong_type_is_an_error() {
+        let mut database = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        let query = sqlx::query_as("SELECT 7 AS number, 'a' AS id, 'comet' AS kind UNION ALL SELECT 8, 'b', 'lesson'");
+        let rows: Vec<Readable<Columns>> = query.fetch_all(&mut database).await.unwrap();
+        let read: Vec<_> = rows.into_iter().map(|row| (row.id, row.row.ok().map(|row| row.kind.0))).collect();
+        assert_eq!(read, [("a".to_owned(), None), ("b".to_owned(), Some(MemoryKind::Lesson))]);
+        let wrong: sqlx::Result<Vec<Readable<Columns>>> = sqlx::query_as("SELECT 'a' AS id, 7 AS kind").fetch_all(&mut database).await;
+        assert!(wrong.is_err());
     }
 }

@@ -139,16 +139,16 @@ impl Database {
         Ok(rows.into_iter().map(|(channel, at)| (ChannelId::new(channel), at)).collect())
     }
 
-    /// The messages of a channel that may be sent now, in their order, without those in flight. None overtakes one that it depends on.
+    /// The messages of a channel that may be sent now, in their order, without those in flight. None overtakes one that it depends on, so a row that
+    /// cannot be read is an error.
     pub(super) async fn list_due(&self, channel: &ChannelId, in_flight: &HashSet<OutboxId>, now: DateTime<Utc>) -> Result<Due> {
-        let rows: Vec<Readable<OutboxColumns>> = sql!(
+        let rows: Vec<OutboxColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM outbox WHERE channel = $1 AND state = 'pending' ORDER BY position LIMIT $2",
             channel.as_str(),
             LOOKED_AT
         )?;
-        let rows = self.db().keep_readable("outbox", rows);
         Ok(select_due(rows.into_iter().map(OutboxRow::from).collect(), in_flight, now))
     }
 

@@ -77,14 +77,14 @@ impl Database {
         let (rows, horizon): (Vec<Readable<EntryColumns>>, Option<i64>) = match self.db().read() {
             Backend::Sqlite(pool) => {
                 let rows = sqlx::query_as(
-                    "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, message, held, words, vector, meaning,
-                         meaning_model, revision
+                    "SELECT id, number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, message, held, words, vector,
+                         meaning, meaning_model, revision
                      FROM memories WHERE revision > $1 ORDER BY revision LIMIT $2",
                 );
                 // Older rows have no revision, so they are read by their numbers.
                 let first = sqlx::query_as(
-                    "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, message, held, words, vector, meaning,
-                         meaning_model, revision
+                    "SELECT id, number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, message, held, words, vector,
+                         meaning, meaning_model, revision
                      FROM memories WHERE revision = 0",
                 );
                 let mut all: Vec<Readable<EntryColumns>> = if cursor < 0 { first.fetch_all(pool).await? } else { Vec::new() };
@@ -102,8 +102,8 @@ impl Database {
                 }
                 // All rows of one transaction at once, because nothing tells them apart.
                 let rows = sqlx::query_as(
-                    "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, message, held, words, vector, meaning,
-                         meaning_model, revision
+                    "SELECT id, number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, message, held, words, vector,
+                         meaning, meaning_model, revision
                      FROM memories
                      WHERE revision >= $1 AND revision <= (
                          SELECT COALESCE(MAX(page.revision), $1)
