@@ -9,6 +9,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use serenity::model::event::Event;
 use serenity::model::gateway::GatewayIntents;
+use tokio::sync::SemaphorePermit;
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
@@ -85,6 +86,14 @@ impl Connection<'_> {
     /// Connects to `url` and stays until the connection ends. Resumes `session` if there is one, and stores there the session that can be resumed
     /// next. `up` is set by READY or RESUMED.
     pub(super) async fn run(&self, url: &str, session: &mut Option<GatewaySession>, up: &mut bool) -> End {
+        // A wait for the turn of many logins is longer than Discord keeps a connection without heartbeats, so most of it comes before.
+        let permit = match session {
+            Some(_) => None,
+            None => tokio::select! {
+                () = self.stop.cancelled() => return End::Stopped,
+                permit = self.logins.may_open() => Some(permit),
+            },
+        };
         let opened = tokio::select! {
             () = self.stop.cancelled() => return End::Stopped,
             opened = tokio::time::timeout(self.timing.redial, open(url)) => opened,
@@ -94,7 +103,7 @@ impl Connection<'_> {
             Ok(Err(end)) => return end,
             Err(_) => return End::Broken(format!("no connection within {:?}", self.timing.redial)),
         };
-        let end = self.serve(&mut socket, interval, session, up).await;
+        let end = self.serve(&mut socket, interval, session, up, permit).await;
         let code = match &end {
             End::Stopped => ENDS_SESSION,
             _ => KEEPS_SESSION,
@@ -110,7 +119,15 @@ impl Connection<'_> {
         end
     }
 
-    async fn serve(&self, socket: &mut Socket, interval: Duration, session: &mut Option<GatewaySession>, up: &mut bool) -> End {
+    /// `permit` is that of the login, and ends with it.
+    async fn serve(
+        &self,
+        socket: &mut Socket,
+        interval: Duration,
+        session: &mut Option<GatewaySession>,
+        up: &mut bool,
+        permit: Option<SemaphorePermit<'_>>,
+    ) -> End {
         let mut presence = self.identity.watch_presence();
         let enter = match session {
             Some(session) => json!({ "op": 6, "d": { "token": self.token, "session_id": session.id, "seq": session.seq } }),
@@ -133,6 +150,7 @@ impl Connection<'_> {
         if let Err(error) = send(socket, &enter).await {
             return End::Broken(describe(&error));
         }
+        drop(permit);
         let began = Instant::now();
         let first = began + interval.mul_f64(fastrand::f64());
         let mut heart = Heart { interval, next: first, sent: began, acknowledged: true };

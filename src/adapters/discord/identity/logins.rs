@@ -6,15 +6,27 @@
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 /// How long an answer of `GET /gateway/bot` counts. The logins since then are subtracted from it.
 const KNOWN_FOR: Duration = Duration::from_hours(1);
 
+/// How many connections of one token may be open before their login. Each waits for its turn without heartbeats, and Discord closes it after about 41
+/// seconds. With two, one that opens slowly does not hold up the next.
+const OPEN: usize = 2;
+
 /// The logins of one token. Personas with the same token share them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Logins {
     state: Mutex<State>,
+    open: Semaphore,
+}
+
+impl Default for Logins {
+    fn default() -> Self {
+        Self { state: Mutex::default(), open: Semaphore::new(OPEN) }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -34,6 +46,11 @@ struct Day {
 }
 
 impl Logins {
+    /// Waits until a connection may be opened for a login. The permit is kept until the login is sent.
+    pub(super) async fn may_open(&self) -> SemaphorePermit<'_> {
+        self.open.acquire().await.expect("the semaphore is never closed")
+    }
+
     /// Takes the next turn to log in, and returns how long to wait for it.
     pub(super) fn take_turn(&self, spacing: Duration, now: Instant) -> Duration {
         let mut state = self.lock();
@@ -67,6 +84,10 @@ impl Logins {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     const SPACING: Duration = Duration::from_secs(5);
@@ -81,6 +102,20 @@ mod tests {
         assert_eq!(shared.take_turn(SPACING, now), SPACING);
         assert_eq!(shared.take_turn(SPACING, now + Duration::from_secs(1)), Duration::from_secs(9));
         assert_eq!(shared.take_turn(SPACING, now + HOUR), Duration::ZERO);
+    }
+
+    #[tokio::test]
+    async fn an_open_connection_waits_for_two_logins_at_most() {
+        let (logins, mut now) = (Logins::default(), Instant::now());
+        let mut waiting = VecDeque::from([(logins.may_open().await, logins.take_turn(SPACING, now))]);
+        for persona in 0..30 {
+            waiting.push_back((logins.may_open().await, logins.take_turn(SPACING, now)));
+            assert!(logins.may_open().now_or_never().is_none(), "{persona}");
+            // The first one logs in.
+            let (_permit, turn) = waiting.pop_front().expect("two are open");
+            assert!(turn <= SPACING * 2, "{persona}: {turn:?}");
+            now += SPACING;
+        }
     }
 
     #[test]
