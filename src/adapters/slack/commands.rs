@@ -33,8 +33,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// The prefix of the command's path in the id of a message shortcut.
 pub(super) const ON_MESSAGE: &str = "message ";
 
-/// What the home tab shows.
+/// What the home tab shows, and how many items it asks for.
 const LIST: &str = "backlog list";
+const ASKED_FOR: usize = 500;
 
 pub(super) struct Commands {
     pub(super) hub: Arc<Hub>,
@@ -288,7 +289,9 @@ impl Commands {
         let author = self.hub.directory.find_person(&self.hub.api, &app.speaking, user, None).await;
         let channel = self.hub.channel_of(app, dm, None, None).await;
         let list = async |given: &[(&str, &str)]| {
-            let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let limit = ASKED_FOR.to_string();
+            let given =
+                given.iter().chain(&[("limit", limit.as_str())]).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
             let invoked = Invoked::Command { path: LIST.to_owned(), given };
             let request = CommandRequest { invoked, caller: caller_of(author.clone()), channel: Some(channel.clone()) };
             let data = self.registry.run(request).await.data.unwrap_or_default();
@@ -301,7 +304,15 @@ impl Commands {
             None => owner["person"]["name"].as_str().unwrap_or("somebody").to_owned(),
         };
         let help = format!("`{COMMAND} help` lists everything that you can ask for.");
-        let view = home::view(&Home { mine: &mine, all: &all, shortcuts: &shortcuts, channel: dm, name_of: &name_of, help: &help });
+        let view = home::view(&Home {
+            mine: &mine,
+            all: &all,
+            limit: ASKED_FOR,
+            shortcuts: &shortcuts,
+            channel: dm,
+            name_of: &name_of,
+            help: &help,
+        });
         let arguments = Arguments::default().with("user_id", user).json("view", &view);
         if let Err(failure) = self.hub.api.call(&app.speaking, "views.publish", arguments).await {
             tracing::debug!(%failure, "the home tab could not be shown");

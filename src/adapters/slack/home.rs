@@ -25,6 +25,8 @@ pub(super) struct Home<'a> {
     pub(super) mine: &'a [Value],
     /// Those of the whole team.
     pub(super) all: &'a [Value],
+    /// A list of this length may lack items.
+    pub(super) limit: usize,
     /// Commands with a form, each with its label.
     pub(super) shortcuts: &'a [(String, &'static str)],
     /// The direct conversation behind the page. Slack returns it with each button.
@@ -41,17 +43,18 @@ pub(super) fn view(home: &Home<'_>) -> Value {
         0 => blocks.push(section("Nothing. Ask for something below, or write to me under *Messages*.")),
         _ => home.mine.iter().take(ITEMS).for_each(|item| blocks.extend([describe(item, None), actions(&own_buttons(item))])),
     }
-    blocks.extend(left_out(home.mine.len()));
+    blocks.extend(left_out(home.mine.len(), home.mine.len() < home.limit));
     blocks.extend([json!({ "type": "divider" }), header("What the team works on")]);
     for item in others.iter().take(ITEMS) {
         let mut block = describe(item, Some((home.name_of)(&item["owner"])));
         block["accessory"] = button("Details", &format!("backlog show {}", id(item)), false);
         blocks.push(block);
     }
-    if others.is_empty() {
+    let is_complete = home.all.len() < home.limit;
+    if others.is_empty() && is_complete {
         blocks.push(section("Nothing is open."));
     }
-    blocks.extend(left_out(others.len()));
+    blocks.extend(left_out(others.len(), is_complete));
     blocks.extend([json!({ "type": "divider" }), header("What you can ask for")]);
     let asks = home.shortcuts.iter().map(|(path, label)| button(label, path, false));
     let looks = [("Health of the team", "status"), ("What it costs", "costs")].map(|(label, path)| button(label, path, false));
@@ -81,7 +84,7 @@ fn button(label: &str, command: &str, is_primary: bool) -> Value {
 }
 
 fn own_buttons(item: &Value) -> Vec<Value> {
-    let answer = (item["status"] == "waiting").then(|| button("Answer", &format!("backlog answer {}", id(item)), true));
+    let answer = (item["takes_answer"] == true).then(|| button("Answer", &format!("backlog answer {}", id(item)), true));
     answer.into_iter().chain([button("Details", &format!("backlog show {}", id(item)), false)]).collect()
 }
 
@@ -101,7 +104,10 @@ fn describe(item: &Value, owner: Option<String>) -> Value {
     section(&format!("*{}*\n{}", written(&shorten(text("what"), TITLE)), facts.join(" · ")))
 }
 
-fn left_out(count: usize) -> Option<Value> {
+fn left_out(count: usize, is_complete: bool) -> Option<Value> {
+    if !is_complete {
+        return Some(section("There are more items."));
+    }
     let more = count.checked_sub(ITEMS).filter(|more| *more > 0)?;
     Some(section(&format!("{more} more {}.", if more == 1 { "item" } else { "items" })))
 }
@@ -114,15 +120,18 @@ mod tests {
         json!({ "id": id, "what": what, "status": status, "owner": "x", "due": null })
     }
 
+    const LIMIT: usize = 40;
+
     fn shown(mine: &[Value], all: &[Value]) -> Value {
         let shortcuts = [("remind new".to_owned(), "Set a reminder")];
         let name_of = |_: &Value| "Kelly".to_owned();
-        view(&Home { mine, all, shortcuts: &shortcuts, channel: "D1", name_of: &name_of, help: "More: /team help" })
+        view(&Home { mine, all, limit: LIMIT, shortcuts: &shortcuts, channel: "D1", name_of: &name_of, help: "More: /team help" })
     }
 
     #[test]
     fn each_item_is_shown_once_with_buttons() {
-        let mine = [item("a1", "Sign <it> *now*", "waiting")];
+        let mut mine = [item("a1", "Sign <it> *now*", "waiting")];
+        mine[0]["takes_answer"] = true.into();
         let mut all = mine.to_vec();
         all.push(json!({ "id": "b2", "what": "Brew", "status": "in_progress", "owner": "x", "due": "2026-11-27T09:00:00Z" }));
         let view = shown(&mine, &all);
@@ -145,5 +154,19 @@ mod tests {
         let view = shown(&many, &many);
         assert!(view.to_string().contains("21 more items.") && view["blocks"].as_array().unwrap().len() <= 50, "{view}");
         assert!(shown(&many[..11], &[]).to_string().contains("1 more item."));
+        // As many as were asked for: the others are not known, nor is their number.
+        let full: Vec<Value> = (0..LIMIT).map(|number| item(&format!("a{number}"), "x", "ready")).collect();
+        let text = shown(&full[..3], &full).to_string();
+        assert!(text.contains("There are more items.") && !text.contains("27 more"), "{text}");
+        let text = shown(&full, &full).to_string();
+        assert!(text.matches("There are more items.").count() == 2 && !text.contains("Nothing is open."), "{text}");
+    }
+
+    #[test]
+    fn only_what_waits_for_words_has_a_button_for_them() {
+        let mut budget = item("a1", "Search", "waiting");
+        budget["takes_answer"] = false.into();
+        let text = shown(&[budget], &[]).to_string();
+        assert!(text.contains("home backlog show a1") && !text.contains("backlog answer"), "{text}");
     }
 }

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::learning::amendment;
 use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, Wait, WorkItem, short_id};
-use crate::features::backlog::render::{Detail, ItemDetails, ListView, attach, list_files, name_of_owner, render_item, render_list};
+use crate::features::backlog::render::{
+    Detail, ItemDetails, ListView, attach, list_files, name_of_owner, render_item, render_list, takes_answer,
+};
 use crate::features::backlog::service::changing::named;
 use crate::features::backlog::service::{AskedIn, Asker, Backlog, BacklogError, Cancelling, ListQuery, describe_pause};
 use kernel::chat::medium::Medium;
@@ -218,6 +220,7 @@ pub(super) fn describe(item: &WorkItem) -> Value {
 fn describe_listed(item: &WorkItem, view: &ListView<'_>) -> Value {
     let mut data = describe(item);
     data["owner_paused"] = view.is_held_up(item).into();
+    data["takes_answer"] = takes_answer(item).into();
     data
 }
 

@@ -101,7 +101,7 @@ async fn list(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comma
     let now = reminders.now();
     let mut text = render_list(&listed, now, call.caller.is_command_line());
     if !undelivered.is_empty() {
-        let _ = write!(text, "\n\n{}", render_undelivered(&undelivered, now));
+        let _ = write!(text, "\n\n{}", render_undelivered(&undelivered, now, call.caller.is_command_line()));
     }
     let lost = undelivered.iter().map(|(reminder, why)| {
         let mut data = describe(reminder);

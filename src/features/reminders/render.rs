@@ -155,15 +155,15 @@ pub fn render_list(reminders: &[Reminder], now: DateTime<Utc>, is_whole: bool) -
     text
 }
 
-/// Reminders that reached nobody, below the list. `which` is how the command line or a chat names one.
-pub fn render_undelivered(undelivered: &[(Reminder, String)], now: DateTime<Utc>) -> String {
+/// Reminders that reached nobody, below the list, each with the command that tells it again.
+pub fn render_undelivered(undelivered: &[(Reminder, String)], now: DateTime<Utc>, is_terminal: bool) -> String {
+    let snooze = if is_terminal { "teamroom remind snooze " } else { "/remind snooze which:" };
     let mut text = String::from("Not delivered:\n");
     for (reminder, why) in undelivered {
         let (id, whom, due) = (reminder.short_id(), name(&reminder.whom), time(reminder.due, now, reminder.zone));
         let (what, why) = (Medium::Chat.line_within(&reminder.what, LISTED), Medium::Chat.line_within(why, LISTED));
         let due = if reminder.state == ReminderState::Told { format!(", due on {due}") } else { String::new() };
-        writeln!(text, "- {id} for {whom}: {what}{due} ({why}). `/remind snooze which:{id}` tells it again.")
-            .expect("a String takes everything");
+        writeln!(text, "- {id} for {whom}: {what}{due} ({why}). `{snooze}{id}` tells it again.").expect("a String takes everything");
     }
     text
 }
@@ -266,6 +266,14 @@ mod tests {
                 "| 91a2b3 | every Monday at 08:00, next on Mon 30 Nov at 08:00 CET | Ann | water the plants |",
             ]
         );
+    }
+
+    #[test]
+    fn an_undelivered_reminder_has_the_command_of_the_place_in_which_it_is_read() {
+        let lost = [(sample(), "no such channel".to_owned())];
+        let (chat, terminal) = (render_undelivered(&lost, utc(NOW), false), render_undelivered(&lost, utc(NOW), true));
+        assert!(chat.ends_with("(no such channel). `/remind snooze which:91a2b3` tells it again.\n"), "{chat}");
+        assert!(terminal.ends_with("(no such channel). `teamroom remind snooze 91a2b3` tells it again.\n"), "{terminal}");
     }
 
     proptest! {

@@ -33,7 +33,7 @@ pub struct ListView<'a> {
     pub paused: &'a [PersonaSlug],
     /// The team's zone, for dates.
     pub zone: Tz,
-    /// The table is fitted to a terminal later, so its cells are not cut here.
+    /// For a terminal: the table is fitted to it later, so its cells are not cut here, and commands are those of the command line.
     pub is_whole: bool,
 }
 
@@ -74,9 +74,11 @@ pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
 }
 
 impl ListView<'_> {
-    /// Whether the item waits because its owner is paused.
+    /// Whether the item waits because its owner is paused. One in review waits for its reviewer.
     pub fn is_held_up(&self, item: &WorkItem) -> bool {
-        !item.status.is_over() && matches!(&item.owner, Owner::Persona(slug) if self.paused.contains(slug))
+        !item.status.is_over()
+            && item.status != WorkStatus::InReview
+            && matches!(&item.owner, Owner::Persona(slug) if self.paused.contains(slug))
     }
 }
 
@@ -84,9 +86,10 @@ impl ListView<'_> {
 fn push_paused(text: &mut String, view: &ListView<'_>, roster: &Roster) {
     let is_shown =
         |slug: &&PersonaSlug| view.items.iter().any(|item| view.is_held_up(item) && item.owner == Owner::Persona((*slug).clone()));
+    let resume = if view.is_whole { "teamroom team resume " } else { "/team resume persona:" };
     for slug in view.paused.iter().filter(is_shown) {
         let name = labels::name(roster.name_of(slug));
-        let _ = write!(text, "\n{name} is paused, so these items wait until `/team resume persona:{name}`.");
+        let _ = write!(text, "\n{name} is paused, so these items wait until `{resume}{name}`.");
     }
     if text.ends_with('.') {
         text.push('\n');
@@ -174,7 +177,8 @@ mod tests {
     fn a_paused_owner_is_named_with_what_ends_it() {
         let vince = Owner::Persona("vince".into());
         let ready = WorkItem { owner: vince.clone(), status: WorkStatus::Ready, ..sample::item() };
-        let items = [ready.clone(), WorkItem { owner: vince, ..sample::done() }];
+        let in_review = WorkItem { status: WorkStatus::InReview, ..ready.clone() };
+        let items = [ready, in_review, WorkItem { owner: vince, ..sample::done() }];
         let roster = kernel::testing::roster::roster();
         let view = ListView {
             items: &items,
@@ -191,6 +195,8 @@ mod tests {
         assert_eq!(text.matches("Vince (paused)").count(), 1, "{text}");
         assert!(text.ends_with("\nVince is paused, so these items wait until `/team resume persona:Vince`.\n"), "{text}");
         assert!(!text.contains("Kelly is paused"), "{text}");
+        let text = render_list(&ListView { paused: &paused, is_whole: true, ..view }, &roster);
+        assert!(text.ends_with("until `teamroom team resume Vince`.\n"), "{text}");
     }
 
     #[test]
