@@ -18,7 +18,7 @@ use crate::store::Store;
 use kernel::agent::Agents;
 use kernel::agent::ask::{Ask, AskState};
 use kernel::chat::ChatPlatform;
-use kernel::chat::message::Place;
+use kernel::chat::message::{Channel, Place};
 use kernel::commands::{
     ArgumentSpec, Choice, CommandCall, CommandReply, CommandSpec, Registry, Services, Suggestion, Surface, refuse, render_list,
 };
@@ -140,6 +140,11 @@ pub fn register_help(registry: &mut Registry, services: &Services) {
     });
 }
 
+/// Whether it is a channel of a server that everybody there can read.
+fn is_for_all(channel: &Channel) -> bool {
+    channel.place == Place::Server && !channel.private
+}
+
 /// Names of personas that begin with `typed`.
 fn complete(roster: &Roster, typed: &str) -> Vec<Suggestion> {
     let typed = typed.to_lowercase();
@@ -200,7 +205,7 @@ impl ChatCommands {
     /// Channels that all can read, for the command line.
     async fn list_channels(&self, typed: &str) -> Vec<Suggestion> {
         let seen = self.store.list_channels().await.unwrap_or_default().into_iter().map(|seen| seen.channel);
-        let fits = seen.filter(|channel| channel.place == Place::Server && !channel.private && channel.name.starts_with(typed));
+        let fits = seen.filter(|channel| is_for_all(channel) && channel.name.starts_with(typed));
         fits.take(SUGGESTED).map(|channel| Suggestion::name(channel.name)).collect()
     }
 

@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 use serde_json::json;
 
 use crate::features::chat::Conversation;
-use crate::features::chat::commands::ChatCommands;
+use crate::features::chat::commands::{ChatCommands, is_for_all};
 use kernel::agent::halts::HaltScope;
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::Placement;
@@ -130,15 +130,16 @@ impl ChatCommands {
     /// What reached nobody lately: whose it was and what it said. What was meant for a private place is shown without its text.
     async fn list_lost(&self, now: DateTime<Utc>) -> anyhow::Result<Vec<String>> {
         let mut lines = Vec::new();
-        for lost in self.store.list_lost(now - LOST_FOR, LOST).await?.into_iter().take(LOST_SHOWN) {
+        let lost = self.store.list_lost(now - LOST_FOR, LOST).await?;
+        let channels = if lost.is_empty() { Vec::new() } else { self.store.list_channels().await? };
+        for lost in lost.into_iter().take(LOST_SHOWN) {
             let message = &lost.message;
             let mut whose = Vec::new();
             for person in &message.pings {
                 whose.extend(self.store.find_name(person).await?);
             }
             let whom = if whose.is_empty() { String::new() } else { format!(" for {}", Medium::Chat.line(&join_with_and(&whose))) };
-            let channels = self.store.list_channels().await?;
-            let is_public = channels.iter().any(|seen| seen.channel.id == message.channel && !seen.channel.private);
+            let is_public = channels.iter().any(|seen| seen.channel.id == message.channel && is_for_all(&seen.channel));
             let said = match message.place {
                 Placement::Channel | Placement::Thread { .. } if is_public => {
                     format!(

@@ -94,22 +94,30 @@ function open(address) {
   return show(address).catch(() => location.assign(address));
 }
 
+/** Shows an item, and above what can be done with it why it was not moved. */
+async function explain(address, why) {
+  await show(address);
+  details.querySelector(".acts").before(Object.assign(document.createElement("p"), { className: "wait", textContent: why }));
+}
+
 /** A card that is dragged to a column gets what a button of the item does. Without such a button the item opens. */
 async function move(id, column) {
   const address = `/backlog/items/${id}`;
   const page = await fetchPage(address);
   const button = page.querySelector(`#item [data-to="${CSS.escape(column.id)}"]`);
   if (!button || button.form.querySelector("textarea")) {
-    await show(address);
-    const note = button ? "" : `This cannot be moved to “${column.dataset.title}”. Here is what you can do with it.`;
+    await (button ? show(address) : explain(address, `This cannot be moved to “${column.dataset.title}”. Here is what you can do with it.`));
     details.querySelector("textarea")?.focus();
-    if (note) details.querySelector(".acts").before(Object.assign(document.createElement("p"), { className: "wait", textContent: note }));
     return;
   }
   const form = new FormData(button.form, button);
   const action = button.getAttribute("formaction") ?? button.form.getAttribute("action");
   const response = await fetch(action, { method: "POST", body: form });
   await keepUp();
+  if (!response.ok) {
+    const refused = new DOMParser().parseFromString(await response.text(), "text/html").querySelector("main p");
+    return explain(address, refused?.textContent ?? "That didn't work. Check the item before you move it again.");
+  }
   // The answer may be a question, as when work would be thrown away.
   if (response.redirected) await show(new URL(response.url).pathname + new URL(response.url).search);
 }
