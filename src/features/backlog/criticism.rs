@@ -14,13 +14,14 @@ use crate::features::backlog::prompts::below_result::ask_below_result;
 use crate::features::backlog::render::name_of_owner;
 use crate::features::backlog::replies::{ReplyListener, words_of};
 use crate::features::backlog::service::{BacklogError, check_may_judge};
-use crate::features::backlog::store::{ItemJudgement, Remark, judge_in, reopen_item_in, send_back_in};
+use crate::features::backlog::store::{ItemJudgement, Remark, is_in_run, judge_in, reopen_item_in, send_back_in};
 use crate::features::chat::listener::Taken;
 use crate::features::chat::model::decision::Decision;
 use crate::store::Store;
 use kernel::chat::medium::Medium;
 use kernel::chat::message::{InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Applied, Effect, StoreError, Transaction};
 use kernel::ids::{MessageId, UserId, WorkItemId};
 use kernel::memory::Memory;
@@ -28,6 +29,9 @@ use kernel::text::flatten;
 
 /// Below this it is talk.
 const SURE: f64 = 0.7;
+
+/// Why what is said about a result changes nothing.
+const OLD: &str = "it was decided already, or there is another result meanwhile";
 
 /// Maximum length of a remark in an item's history.
 const REMARK: usize = 500;
@@ -53,40 +57,64 @@ struct Below {
     why: String,
 }
 
+/// What a person says about a result, with the run that made it, and the answer to that person.
+#[derive(Debug)]
+struct Said {
+    item: WorkItemId,
+    run: u32,
+    by: String,
+    message: MessageId,
+    answer: OutboundMessage,
+}
+
+impl Said {
+    /// The answer, once it is known what became of it.
+    async fn answer(&self, transaction: &mut Transaction, refused: Option<&str>, at: DateTime<Utc>) -> Result<Applied, StoreError> {
+        let text = refused.map_or_else(|| self.answer.text.clone(), |why| format!("Nothing is changed: {why}."));
+        let answer = OutboundMessage { text, ..self.answer.clone() };
+        insert_outbound(transaction, &[answer], Some(&self.message), at).await?;
+        Ok(Applied::Done)
+    }
+}
+
 /// Work that is done again because of what a person says about its result.
 #[derive(Debug)]
-struct Reopen {
-    item: WorkItemId,
-    by: String,
+struct Again {
+    said: Said,
     why: String,
 }
 
 #[async_trait]
-impl Effect for Reopen {
+impl Effect for Again {
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied, StoreError> {
-        let said = (&*self.by, &*self.why);
-        let is_again = Box::pin(reopen_item_in(transaction, &self.item, said, at)).await?
-            || Box::pin(send_back_in(transaction, &self.item, said, at)).await?;
-        Ok(if is_again { Applied::Done } else { Applied::Refused("it is not done any more".into()) })
+        let Said { item, run, by, .. } = &self.said;
+        if !is_in_run(transaction, item, *run).await? {
+            return self.said.answer(transaction, Some(OLD), at).await;
+        }
+        let said = (&**by, &*self.why);
+        let is_again =
+            Box::pin(reopen_item_in(transaction, item, said, at)).await? || Box::pin(send_back_in(transaction, item, said, at)).await?;
+        let refused = (!is_again).then_some("it cannot be done again as it is now, because not all of its parts are done or it is over");
+        self.said.answer(transaction, refused, at).await
     }
 }
 
 /// A result that a person accepts in words.
 #[derive(Debug)]
 struct Accept {
-    item: WorkItemId,
-    by: Judge,
+    said: Said,
     account: UserId,
     note: String,
     memories: Vec<Memory>,
-    outbox: Vec<OutboundMessage>,
 }
 
 #[async_trait]
 impl Effect for Accept {
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied, StoreError> {
+        let Said { item, run, by, .. } = &self.said;
+        let by = Judge::Person(by.clone());
         let judgement = ItemJudgement {
-            by: &self.by,
+            by: &by,
             account: Some(&self.account),
             job: None,
             accepted: true,
@@ -98,11 +126,11 @@ impl Effect for Accept {
             amends: false,
             most_rejections: 0,
             memories: &self.memories,
-            post: &|_| self.outbox.clone(),
+            post: &|_| Vec::new(),
             at,
         };
-        let judged = Box::pin(judge_in(transaction, &self.item, &judgement)).await?;
-        Ok(if judged.is_some() { Applied::Done } else { Applied::Refused("it was decided already".into()) })
+        let judged = is_in_run(transaction, item, *run).await? && Box::pin(judge_in(transaction, item, &judgement)).await?.is_some();
+        self.said.answer(transaction, (!judged).then_some(OLD), at).await
     }
 }
 
@@ -116,60 +144,65 @@ impl ReplyListener {
     ) -> Result<Option<Taken>, StoreError> {
         let (Ok(backlog), Ok(work)) = (self.backlog.get(), self.work.get()) else { return Ok(None) };
         let persona = decision.responders.first().unwrap_or(&backlog.roster().coordinator().slug);
-        let said = words_of(message, &[]);
-        let may_be_talk = decision.responders.is_empty() && !item.is_up_to_people();
-        if work.deps().agents.is_offline() || decision.ask.is_some() || said.is_empty() || may_be_talk {
+        let text = words_of(message, &[]);
+        let decides = item.is_up_to_people();
+        if work.deps().agents.is_offline() || decision.ask.is_some() || text.is_empty() || (decision.responders.is_empty() && !decides) {
+            return Ok(None);
+        }
+        // Where nothing was made, there is nothing to accept or to send back.
+        let store = backlog.store();
+        if decides && store.find_product(&item.id).await?.is_none() && store.list_parts(&item.id).await?.is_empty() {
             return Ok(None);
         }
         let shown = format!("{}\n{}", item.describe_task(), describe_result(&item, backlog.roster()));
-        let prompt = ask_below_result(&said, &shown, item.is_up_to_people());
+        let prompt = ask_below_result(&text, &shown, decides);
         let Some(below) = work.classify::<Below>(message, "what is said below a result", prompt).await else { return Ok(None) };
-        if below.confidence < SURE {
-            return Ok(None);
-        }
         let asker = backlog.asker_of(message);
-        let said_of_it = |told: String, effect: Box<dyn Effect>, wants: &str| {
-            let reply = OutboundMessage {
-                reply_to: Some(message.id.clone()),
-                ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, told)
-            };
-            let sure = below.confidence * 100.0;
-            let why = format!("it wants the item {} {wants} ({sure:.0} % sure): {}", item.short_id(), flatten(&below.why, 120));
-            Taken { why, reply: Some(reply), effect: Some(effect) }
-        };
         let checked = match below.kind {
-            BelowKind::Accept if item.is_up_to_people() => check_may_judge(&item, &asker),
-            BelowKind::Again if asker.is_reviewer_of(&item) => Ok(()),
+            _ if below.confidence < SURE => return Ok(None),
+            BelowKind::Accept if decides => check_may_judge(&item, &asker),
+            BelowKind::Again if decides && asker.is_reviewer_of(&item) => Ok(()),
             BelowKind::Again => backlog.check_may_change(&item, &asker).await,
             BelowKind::Accept | BelowKind::Question | BelowKind::Other => return Ok(None),
         };
-        Ok(Some(match (checked, below.kind) {
+        let why = format!(
+            "it judges the result of the item {} ({:.0} % sure): {}",
+            item.short_id(),
+            below.confidence * 100.0,
+            flatten(&below.why, 120)
+        );
+        let answer = |told: String| OutboundMessage {
+            reply_to: Some(message.id.clone()),
+            ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, told)
+        };
+        let said = |answer: OutboundMessage| Said {
+            item: item.id.clone(),
+            run: item.run,
+            by: asker.name().to_owned(),
+            message: message.id.clone(),
+            answer,
+        };
+        let effect: Box<dyn Effect> = match (checked, below.kind) {
             (Ok(()), BelowKind::Accept) => {
-                let (memories, outbox) = backlog.prepare_acceptance(&item, &asker, &said).await?;
-                let accept = Accept {
-                    item: item.id.clone(),
-                    by: Judge::Person(asker.name().to_owned()),
-                    account: message.author.id.clone(),
-                    note: flatten(&said, REMARK),
-                    memories,
-                    outbox,
-                };
-                said_of_it(format!("Noted: you accept {}.", line(&item)), Box::new(accept), "accepted")
+                let (memories, result) = backlog.prepare_acceptance(&item, &asker, &text).await?;
+                let answer = result.unwrap_or_else(|| answer(format!("Noted: you accept {}.", line(&item))));
+                Box::new(Accept { said: said(answer), account: message.author.id.clone(), note: flatten(&text, REMARK), memories })
             }
             (Ok(()), _) => {
                 let author = item.persona.clone().map_or_else(|| item.owner.clone(), Owner::Persona);
                 let author = Medium::Chat.line_within(name_of_owner(&author, backlog.roster()), 40);
-                let (by, why) = (asker.name().to_owned(), format!("{} says: {said}", asker.name()));
-                let again = Reopen { item: item.id.clone(), by, why };
-                said_of_it(format!("{} goes back to {author} with what you say.", line(&item)), Box::new(again), "done again")
+                let told = format!("{} goes back to {author} with what you say.", line(&item));
+                Box::new(Again { said: said(answer(told)), why: format!("{} says: {text}", asker.name()) })
             }
-            (Err(BacklogError::Refused(why)), _) => {
-                let note = format!("{} says of the result: {}", asker.name(), flatten(&said, REMARK));
-                let told = format!("I keep it as a remark, because {}.", Medium::Chat.line(&why));
-                said_of_it(told, Box::new(Remark { item: item.id.clone(), note }), "judged")
+            (Err(BacklogError::Refused(refused)), _) => {
+                let note = format!("{} says of the result: {}", asker.name(), flatten(&text, REMARK));
+                let told = answer(format!("I keep it as a remark, because {}.", Medium::Chat.line(&refused)));
+                let remark = Box::new(Remark { item: item.id.clone(), note });
+                return Ok(Some(Taken { why, reply: Some(told), effect: Some(remark) }));
             }
             (Err(BacklogError::Store(error)), _) => return Err(error),
-        }))
+        };
+        Ok(Some(Taken { why, reply: None, effect: Some(effect) }))
     }
 }
 

@@ -34,16 +34,22 @@ pub(super) async fn read_background(store: &Store, roster: &Roster, message: &In
     }
     if earlier.is_empty() && message.reply_to.is_none() {
         let lines = store.list_spoken(&message.channel.id, LINES).await?;
-        let is_answer = |line: &Spoken| {
-            matches!(line.speaker, Speaker::Persona(_))
-                && !line.in_meeting
-                && line.at < message.sent_at
-                && message.sent_at - line.at <= TALK
-        };
-        earlier.extend(lines.into_iter().rev().find(is_answer));
+        earlier.extend(find_last_answer(lines, message));
     }
     let lines: Vec<String> = earlier.iter().map(|spoken| line(spoken, roster)).collect();
     Ok(if lines.is_empty() { String::new() } else { with_names(store, roster, &format!("Said before it:\n{}", lines.join("\n"))).await? })
+}
+
+/// The answer of the team that the author heard last, if nobody else has written since it was asked for.
+fn find_last_answer(lines: Vec<Spoken>, message: &InboundMessage) -> Option<Spoken> {
+    let before = |line: &Spoken| line.at < message.sent_at && !line.in_meeting;
+    let lines: Vec<Spoken> = lines.into_iter().filter(before).collect();
+    let place = lines.iter().rposition(|line| matches!(line.speaker, Speaker::Persona(_)))?;
+    let asked = lines[..place].iter().rfind(|line| !matches!(line.speaker, Speaker::Persona(_)))?;
+    let is_own = |line: &Spoken| matches!(&line.speaker, Speaker::Person { id, .. } if *id == message.author.id);
+    let answer = &lines[place];
+    let is_fresh = message.sent_at - answer.at <= TALK;
+    (is_fresh && is_own(asked) && lines[place..].iter().skip(1).all(is_own)).then(|| answer.clone())
 }
 
 /// Indented, so that only the names stand at the beginning of a line.

@@ -88,7 +88,7 @@ impl Conversation {
             let note = if deps.agents.runner.tools.discards(&call.name, &call.arguments) {
                 Subtext("I ask first, because this throws work away.")
             } else {
-                Subtext("I ask first, because I have read texts of others for this, and the words are mine.")
+                Subtext("I ask first, because I have read text from outside for this, and this is my wording.")
             };
             let mut message = Self::notice(&turn.persona, &turn.channel, format!("{}\n{note}", wish.trim_end()));
             if wish.chars().count() > WISH {

@@ -47,7 +47,7 @@ pub(super) const ROUNDS: u32 = 2;
 const ASSUMED: usize = 8;
 const QUESTIONS: usize = 3;
 
-/// The most answers to choose from, and the most characters of one: they are labels of buttons.
+/// The most answers to choose from, and the most characters of one.
 const SUGGESTIONS: usize = 4;
 const SUGGESTION: usize = 160;
 

@@ -18,6 +18,7 @@ on_one_store!(
     what_somebody_asks_for_in_their_own_words_is_added,
     the_persons_words_in_another_order_are_their_own,
     what_the_model_words_itself_waits_for_the_person,
+    a_question_to_a_person_is_asked_as_one,
     a_named_page_is_read_and_linked_and_a_line_says_so_meanwhile,
     a_page_that_nobody_named_is_not_read,
     one_message_pays_for_twelve_calls_however_often_a_persona_asks,
@@ -60,6 +61,24 @@ async fn first_answer(team: &TestTeam, text: &str) -> Shown {
     let answers = async || team.answers("general").await.into_iter().filter(|answer| !answer.text.starts_with('❔')).collect::<Vec<_>>();
     eventually("it is answered", || async { !answers().await.is_empty() }).await;
     answers().await.remove(0)
+}
+
+async fn a_question_to_a_person_is_asked_as_one(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    let add = json!({
+        "what": "whether the supplier delivers on Saturdays", "how": "Ask Bob.", "why": "Ann wants to know.", "owner": "Bob", "urgency": "now",
+        "question": "Does the supplier deliver on Saturdays?",
+    });
+    team.model.on(move |asked| match (is_talk(asked), asked.tool_results()) {
+        (false, _) => no_claims(asked),
+        (true, 0) => Script::call("backlog_add", add.clone()),
+        (true, _) => Script::say("Bob is asked."),
+    });
+    team.say("general", "kelly, find out from Bob whether the supplier delivers on Saturdays").await;
+    let asked = async || team.answers("general").await.into_iter().find(|answer| answer.text.starts_with("❓ Question for"));
+    eventually("Bob is asked", || async { asked().await.is_some() }).await;
+    let text = asked().await.unwrap().text;
+    assert!(text.contains("\nDoes the supplier deliver on Saturdays?\n") && text.contains("Reply to this message"), "{text}");
 }
 
 async fn without_a_model_a_plain_sentence_adds_to_the_backlog(backing: Backing) {
@@ -139,7 +158,7 @@ async fn what_the_model_words_itself_waits_for_the_person(backing: Backing) {
     );
     // She has read the team's own feeds only.
     assert!(
-        question.text.ends_with("-# I ask first, because I have read texts of others for this, and the words are mine."),
+        question.text.ends_with("-# I ask first, because I have read text from outside for this, and this is my wording."),
         "{}",
         question.text
     );

@@ -24,7 +24,12 @@ pub enum JournalEntry {
     /// The model's reply. `model` is empty if code wrote it.
     Replied { text: String, calls: Vec<ToolCall>, model: String },
     /// A call with side effects is about to be made. Stored before the call, so that a restart knows that it may have happened.
-    Began { call: String },
+    /// `own_words`: what it is, if the person's own words asked for it. See [`own_words`](crate::agent::run).
+    Began {
+        call: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own_words: Option<String>,
+    },
     /// The result of a call. `outside`: the text comes from outside.
     Returned {
         call: String,

@@ -138,7 +138,7 @@ pub struct AskedBy {
     pub text: String,
     /// The text of the message that it replies to. Empty: it replies to none.
     pub replied_to: String,
-    /// What people said before it, and the ids that the team named, one line each. No text from outside is in it.
+    /// What people said before it, and the ids that the team named, one line each. No other text is in it.
     pub talk: Vec<String>,
 }
 
@@ -146,31 +146,46 @@ impl AskedBy {
     /// Whether a text stands word for word in the message, so that it holds nothing that the run has read elsewhere. Questions in it do not count,
     /// because they ask for nothing to be written.
     pub fn says(&self, text: &str) -> bool {
-        holds(&self.statements(), text)
+        self.statements().iter().any(|statement| holds(statement, text))
     }
 
-    /// Whether the message names something, or replies to a message that does.
+    /// Whether the message names something, or replies to a message with this id and no other.
     pub fn points_to(&self, reference: &str) -> bool {
-        self.says(reference) || holds(&self.replied_to, reference)
+        let ids = ids_in(&self.replied_to);
+        self.says(reference) || (ids.len() == 1 && ids[0].trim_start_matches('#') == reference.trim_start_matches('#'))
     }
 
     /// As [`Self::says`], with the words in any order and form: "the certificate has to be renewed" for "Renew the certificate".
     pub fn has_words_of(&self, text: &str) -> bool {
-        let (said, terms) = (terms_of(&self.statements()), terms_of(text));
+        let (said, terms) = (terms_of(&self.statements().join(" ")), terms_of(text));
         !terms.is_empty() && terms.iter().all(|term| said.contains(term))
     }
 
-    /// The text without its questions.
-    fn statements(&self) -> String {
+    /// The text between its questions.
+    fn statements(&self) -> Vec<String> {
         let ends = |(place, c): (usize, char)| {
             let is_last = self.text[place + c.len_utf8()..].chars().next().is_none_or(char::is_whitespace);
             (c == '\n' || "？。".contains(c) || (".!?؟".contains(c) && is_last)).then(|| place + c.len_utf8())
         };
         let mut from = 0;
         let ends = self.text.char_indices().filter_map(ends).chain([self.text.len()]);
-        let sentences = ends.map(|end| &self.text[std::mem::replace(&mut from, end)..end]);
-        sentences.filter(|sentence| !sentence.trim_end().ends_with(['?', '？', '؟'])).collect()
+        let sentences: Vec<&str> = ends.map(|end| &self.text[std::mem::replace(&mut from, end)..end]).collect();
+        let is_question = |sentence: &&str| sentence.trim_end().ends_with(['?', '？', '؟']);
+        sentences.split(|sentence| is_question(&sentence)).map(<[&str]>::concat).collect()
     }
+}
+
+/// The short ids of items and the like in a text, as `#a1b2c3`, each once.
+pub fn ids_in(text: &str) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for rest in text.split('#').skip(1) {
+        let id: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
+        let id = format!("#{id}");
+        if id.len() == 7 && id[1..].chars().all(|c| c.is_ascii_hexdigit()) && !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
 }
 
 /// Whether the words of a part stand one after the other in a text.

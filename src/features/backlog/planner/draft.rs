@@ -146,7 +146,7 @@ fn prompt(item: &WorkItem, (known, feeds): (Option<ExecutionKind>, &[FeedValues]
         message: format!(
             "Marker of this message: {marker}\n\n<<data {marker} | task>>\n{task}\n<<end {marker}>>{known}{feeds}\n\nPrepare it."
         ),
-        holds_outside: !item.origin.is_of_a_person(),
+        holds_outside: !item.origin.is_of_a_person() || !item.background.is_empty(),
         remarks: Vec::new(),
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn describe(entry: &JournalEntry, author: Option<&PersonaSlug>, names
         }
         JournalEntry::Told { text } => format!("told on the way: {}", line(text)),
         JournalEntry::SentBack { why } => format!("sent back: {}", line(why)),
-        JournalEntry::Began { call } => format!("begins {}", tool(call)),
+        JournalEntry::Began { call, .. } => format!("begins {}", tool(call)),
         JournalEntry::Returned { call, text, status: CallStatus::Refused, .. } => format!("✖ **refused** {}: {}", tool(call), line(text)),
         JournalEntry::Returned { call, text, status: CallStatus::Failed, .. } => format!("✖ **failed** {}: {}", tool(call), line(text)),
         JournalEntry::Returned { call, text, outside, .. } => {

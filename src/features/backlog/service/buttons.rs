@@ -254,21 +254,21 @@ impl Backlog {
         Ok(if shows_files && files.len() <= FILES { Vec::new() } else { files })
     }
 
-    /// What is remembered and told of an item that a person accepts in words.
+    /// What is remembered of an item that a person accepts in words, and the message about its result. None: there is no place for it.
     pub(in crate::features::backlog) async fn prepare_acceptance(
         &self,
         item: &WorkItem,
         asker: &Asker,
         said: &str,
-    ) -> Result<(Vec<Memory>, Vec<OutboundMessage>), StoreError> {
-        let Some(spot) = self.find_spot(item, asker).await? else { return Ok((self.learn_from(item).await?, Vec::new())) };
+    ) -> Result<(Vec<Memory>, Option<OutboundMessage>), StoreError> {
+        let Some(spot) = self.find_spot(item, asker).await? else { return Ok((self.learn_from(item).await?, None)) };
         let files = self.list_new_files(item, Some(&spot)).await?;
         let (product, _) = self.read_run(item).await?;
         let mut done = WorkItem { status: WorkStatus::Done, ..item.clone() };
         done.outcome = Some(product.map_or_else(|| said.to_owned(), |product| product.summary));
         let by = Judge::Person(asker.name().to_owned());
         done.evidence.push(Evidence::Review { by, note: said.to_owned(), at: self.deps.clock.now() });
-        Ok((self.learn_from(item).await?, vec![self.announcer(&spot).announce_result(&done, &files)]))
+        Ok((self.learn_from(item).await?, Some(self.announcer(&spot).announce_result(&done, &files))))
     }
 
     /// The lesson of an item that a person completes by an answer.

@@ -44,7 +44,7 @@ pub use kanban::{KanbanCard, KanbanFilter};
 pub use persons::{ItemAnswer, ItemJudgement, Remark};
 pub use planning::Planned;
 pub use reopening::reopen_whole;
-pub(in crate::features::backlog) use reopening::{reopen_item_in, send_back_in};
+pub(in crate::features::backlog) use reopening::{is_in_run, reopen_item_in, send_back_in};
 pub use reshaping::{Reshaping, reshape};
 pub use restoring::{RESTORABLE, Restored, find_root, restore_in};
 pub use retention::retention;

@@ -220,7 +220,7 @@ impl Store {
     }
 }
 
-/// As [`Store::judge_item`], in somebody else's transaction, which ends the job too.
+/// As [`Store::judge_item`], in a transaction that the caller ends, together with the job.
 pub(crate) async fn judge_in(transaction: &mut Transaction, item: &WorkItemId, judgement: &ItemJudgement<'_>) -> Result<Option<Ended>> {
     let (by, at) = (judgement.by, judgement.at);
     let found = match judgement.job {

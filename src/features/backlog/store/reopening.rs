@@ -25,14 +25,14 @@ impl<'a> SentBack<'a> {
     }
 }
 
-/// Reopens done items, and all that builds on them. `whole`: the item that consists of them, which the caller reopens itself.
+/// Reopens items whose result is there, and all that builds on them. Returns what was reopened. `whole`: the item that consists of them, which the caller reopens itself.
 async fn reopen(
     transaction: &mut Transaction,
     items: &[WorkItemId],
     sent: &SentBack<'_>,
     whole: Option<&WorkItemId>,
     at: DateTime<Utc>,
-) -> Result<()> {
+) -> Result<Vec<WorkItemId>> {
     let mut queue: VecDeque<(WorkItemId, Option<String>)> = items.iter().map(|item| (item.clone(), None)).collect();
     if let Some(whole) = whole {
         let above = "what it builds on is done again".to_owned();
@@ -61,7 +61,7 @@ async fn reopen(
         if above.is_none() {
             insert_sent_back(transaction, &record, sent, at).await?;
         }
-        if record.item.status == WorkStatus::Done {
+        if record.item.status == WorkStatus::Done || above.is_none() {
             record.forgive();
             record.item.outcome = None;
             if let Some(execution) = &mut record.item.execution {
@@ -75,8 +75,8 @@ async fn reopen(
         opened.push(id);
     }
     // Only now is it known what each of them waits for.
-    for id in opened {
-        if let Some(record) = ItemRecord::find(transaction, &id).await?.filter(|record| record.item.status != WorkStatus::New) {
+    for id in &opened {
+        if let Some(record) = ItemRecord::find(transaction, id).await?.filter(|record| record.item.status != WorkStatus::New) {
             record.place(transaction, None, at).await?;
         }
     }
@@ -86,7 +86,7 @@ async fn reopen(
             record.resume(transaction, "one of its parts is done again", at).await?;
         }
     }
-    Ok(())
+    Ok(opened)
 }
 
 /// The first status of an item that is reopened, or whose run uses a result that is. None: nothing has to be done about it.
@@ -139,7 +139,7 @@ pub(super) async fn reopen_parts(transaction: &mut Transaction, whole: &WorkItem
     let chosen = choose_parts(&parts, &Document::<Vec<Finding>>::read(findings)?);
     let why = format!("the whole was not accepted: {note}");
     let sent = SentBack { why: &why, reviewer: &reviewer, reviewer_name: name.as_deref() };
-    Box::pin(reopen(transaction, &chosen, &sent, Some(&whole.id), at)).await
+    Box::pin(reopen(transaction, &chosen, &sent, Some(&whole.id), at)).await.map(|_| ())
 }
 
 /// Reopens a whole that was accepted: the parts whose files or titles `why` names, or else those that come last. Returns how many there are; 0 if it
@@ -214,7 +214,13 @@ pub(in crate::features::backlog) async fn reopen_item_in(
     Box::pin(reopen_part(transaction, item, (by, why), at)).await
 }
 
-/// Sends back the result of an item about which a person is asked to decide, or its parts, and what builds on it. False if nobody is.
+/// Whether an item is in this run. A result of an earlier one is not judged any more.
+pub(in crate::features::backlog) async fn is_in_run(transaction: &mut Transaction, item: &WorkItemId, run: u32) -> Result<bool> {
+    Ok(ItemRecord::find(transaction, item).await?.is_some_and(|record| record.item.run == run))
+}
+
+/// Sends back the result of an item about which a person is asked to decide, or its parts, and what builds on it. False if nobody is, or if it cannot
+/// be done again.
 pub(in crate::features::backlog) async fn send_back_in(
     transaction: &mut Transaction,
     item: &WorkItemId,
@@ -228,8 +234,8 @@ pub(in crate::features::backlog) async fn send_back_in(
     if record.has_parts {
         return Ok(Box::pin(send_whole_back(transaction, record, said, at)).await? > 0);
     }
-    Box::pin(reopen(transaction, std::slice::from_ref(item), &SentBack::by_person(said.0, said.1), None, at)).await?;
-    Ok(true)
+    let opened = Box::pin(reopen(transaction, std::slice::from_ref(item), &SentBack::by_person(said.0, said.1), None, at)).await?;
+    Ok(opened.contains(item))
 }
 
 impl Store {

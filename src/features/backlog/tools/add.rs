@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::features::backlog::action::{AcceptedAction, KnownOwners, MOST_ACTIONS, check_actions};
-use crate::features::backlog::model::{Origin, ProposedAction, Wait, WorkItem, WorkStatus, short_id};
+use crate::features::backlog::model::{Execution, Origin, Owner, ProposedAction, Wait, WorkItem, WorkStatus, short_id};
 use crate::features::backlog::render::name_of_owner;
 use crate::features::backlog::said::read_background;
 use crate::features::backlog::service::describe_pause;
@@ -71,6 +71,7 @@ impl Tool for BacklogAdd {
                     "description": "Ids (#a1b2c3) or titles of items that have to be done before it.",
                 },
                 "reviewer": {"type": "string", "description": "Only if somebody is named who checks the result: one persona or one person."},
+                "question": {"type": "string", "description": "Only if the owner is a person who just has to answer something: the question, as one puts it to them."},
                 "due": {"type": "string", "description": "Only if a time is said by which it is to be done, such as \"2026-12-04\" or \"friday 15:00\"."},
             },
             "required": ["what", "how", "why", "owner", "urgency"],
@@ -117,7 +118,10 @@ impl Tool for BacklogAdd {
         let proposed: ProposedAction = parse_arguments(arguments)?;
         // Fields that the model is not asked for are cleared.
         let mut proposed = ProposedAction { execution: None, watch: None, ..proposed };
-        let Terms { needs, reviewer, due } = parse_arguments(arguments)?;
+        let Terms { needs, reviewer, due, question } = parse_arguments(arguments)?;
+        // After text from outside, a person is asked only what the asker's own words ask.
+        let is_own = |question: &String| !context.tainted || context.asked_by.is_some_and(|asked| asked.has_words_of(question));
+        let question = question.filter(is_own);
         let notes = if context.tainted && self.is_asked_for(&proposed, context.asked_by) {
             take_notes(&mut proposed, context.asked_by)
         } else {
@@ -145,6 +149,8 @@ impl Tool for BacklogAdd {
         let said = context.asked_by.filter(|_| origin.is_of_a_person()).map_or_else(String::new, |asked| asked.text.trim().to_owned());
         let noted = (!notes.is_empty()).then(|| format!("Noted by {}:\n{}", self.roster.name_of(context.persona), notes.join("\n")));
         let background = std::iter::once(background).chain(noted).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
+        let is_person = matches!(owner, Owner::Person { .. });
+        let execution = question.filter(|_| is_person).map(|question| Execution::ask(owner.clone(), question)).or(execution);
         let item = WorkItem::new(what, owner, origin, context.now);
         let mut item = WorkItem { how, why, said, background, urgency, due, reviewer, execution, channel, private_to, depends_on, ..item };
         item.id = id.unwrap_or(item.id);
@@ -267,6 +273,8 @@ struct Terms {
     reviewer: Option<String>,
     #[serde(default, deserialize_with = "read_named")]
     due: Option<String>,
+    #[serde(default, deserialize_with = "read_named")]
+    question: Option<String>,
 }
 
 /// Models write empty texts for what they leave out.

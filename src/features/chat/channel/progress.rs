@@ -46,7 +46,7 @@ impl Conversation {
             }
             if let Some((first, _)) = told.filter(|_| !conversation.deps().stop.is_cancelled()) {
                 let took = (conversation.deps().clock.now() - began).num_seconds();
-                conversation.say_progress(&turn, Some(&first), &format!("That took me {took} s.")).await;
+                conversation.say_progress(&turn, &first, false, &format!("That took {took} s.")).await;
             }
         };
         self.deps().tasks.spawn(showing.in_current_span());
@@ -75,24 +75,25 @@ impl Conversation {
                 (Some((_, shown)), Some(doing)) if *shown != doing => doing,
                 (Some(_), _) => continue,
             };
-            let first = told.as_ref().map(|(first, _)| first);
-            let posted = self.say_progress(turn, first, &line).await;
-            *told = Some((first.cloned().unwrap_or(posted), line));
+            // Known before it is posted, so that the end of the turn finds it.
+            let first = told.as_ref().map(|(first, _)| first.clone());
+            let id = first.clone().unwrap_or_else(OutboxId::generate);
+            *told = Some((id.clone(), line.clone()));
+            self.say_progress(turn, &id, first.is_none(), &line).await;
         }
     }
 
-    /// Posts a line, or changes the one that was posted `first`. Returns the id of the message.
-    async fn say_progress(&self, turn: &Turn, first: Option<&OutboxId>, line: &str) -> OutboxId {
+    /// Posts a line, or changes the one that was posted before.
+    async fn say_progress(&self, turn: &Turn, id: &OutboxId, is_first: bool, line: &str) {
         let notice = Self::notice(&turn.persona, &turn.channel, line);
-        let message = match first {
-            Some(first) => OutboundMessage { place: Placement::Revision { of: first.clone() }, ..notice },
-            None => notice,
+        let message = if is_first {
+            OutboundMessage { id: id.clone(), ..notice }
+        } else {
+            OutboundMessage { place: Placement::Revision { of: id.clone() }, ..notice }
         };
-        let id = message.id.clone();
         if let Err(error) = self.post(message).await {
             tracing::warn!(%error, "cannot say what a turn is doing");
         }
-        id
     }
 }
 

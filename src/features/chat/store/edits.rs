@@ -194,7 +194,7 @@ fn list_done<'a>(entries: impl IntoIterator<Item = &'a JournalEntry>) -> Vec<Str
     for entry in entries {
         match entry {
             JournalEntry::Replied { calls: asked, .. } => calls = asked,
-            JournalEntry::Began { call } => open = calls.iter().find(|asked| asked.id == *call),
+            JournalEntry::Began { call, .. } => open = calls.iter().find(|asked| asked.id == *call),
             JournalEntry::Returned { status, trace, .. } => {
                 let begun = open.take().map(describe);
                 // What people said in so many words has no beginning of its own.

@@ -21,9 +21,9 @@ use crate::agent::surroundings::{Refers, Surroundings};
 use crate::agent::{Readings, RunError, budget, context, prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::FileText;
-use crate::chat::text::Subtext;
+use crate::chat::text::{Subtext, is_subtext};
 use crate::db::{Database, StoreError};
-use crate::ids::{ChannelId, MessageId, PersonaSlug};
+use crate::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 use crate::llm::{ModelError, Speech, Structured, Transcription, cause};
 use crate::memory::retrieval::Quote;
 use crate::memory::{MemorySource, Recall, Scope, Teacher};
@@ -31,7 +31,7 @@ use crate::money::{Allowance, Purpose};
 use crate::persona::roster::Roster;
 use crate::persona::{Persona, Tier};
 use crate::time::Today;
-use crate::tools::AskedBy;
+use crate::tools::{AskedBy, ids_in};
 
 /// The most lessons on the question's subject in a prompt.
 const LESSONS: usize = 5;
@@ -370,33 +370,27 @@ fn asked_by(question: &Question<'_>, around: &Surroundings) -> Option<AskedBy> {
         Speaker::Person { id, name } if question.through.is_none() => {
             let person = Teacher { id: Some(id.clone()), name: name.clone() };
             let replied_to = around.refers.replied_to.as_ref().map_or_else(String::new, |spoken| spoken.text.clone());
-            Some(AskedBy { person, text: around.question.clone(), replied_to, talk: talk_of(around) })
+            Some(AskedBy { person, text: around.typed.clone(), replied_to, talk: talk_of(around, id) })
         }
         _ => None,
     }
 }
 
-/// The talk before a question without anything that an agent wrote but the ids in it, as `#a1b2c3`.
-fn talk_of(around: &Surroundings) -> Vec<String> {
+/// The talk before a question without anything that an agent wrote but ids: those in lines that code has added, or the only one that is named.
+fn talk_of(around: &Surroundings, asker: &UserId) -> Vec<String> {
     let line = |spoken: &Spoken| match &spoken.speaker {
-        Speaker::Person { name, .. } => Some(format!("{name}: {}", spoken.text)),
+        Speaker::Person { id, .. } if id == asker => Some(format!("they: {}", around.typed_of(spoken))),
+        Speaker::Person { .. } => Some(format!("somebody else: {}", around.typed_of(spoken))),
         Speaker::Persona(_) => {
-            let ids = ids_in(&spoken.text);
-            (!ids.is_empty()).then(|| format!("(an assistant named {})", ids.join(", ")))
+            let added: Vec<&str> = spoken.text.lines().filter(|line| is_subtext(line)).collect();
+            let named = ids_in(&spoken.text);
+            let ids = if named.len() == 1 { named } else { ids_in(&added.join(" ")) };
+            (!ids.is_empty()).then(|| format!("(the team named {})", ids.join(", ")))
         }
         Speaker::ForeignBot { .. } => None,
     };
     let last = around.transcript.len().saturating_sub(TALK);
     around.transcript[last..].iter().chain(&around.refers.replied_to).filter_map(line).collect()
-}
-
-/// The short ids of items and the like in a text.
-fn ids_in(text: &str) -> Vec<String> {
-    let id = |rest: &str| {
-        let id: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
-        (id.len() == 6 && id.chars().all(|c| c.is_ascii_hexdigit())).then(|| format!("#{id}"))
-    };
-    text.split('#').skip(1).filter_map(id).collect()
 }
 
 /// The answer at the end of a journal, with its verdict if it was judged.

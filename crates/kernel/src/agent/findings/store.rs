@@ -2,6 +2,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use crate::agent::findings::{Finding, Told};
+use crate::agent::offline::only_greets;
 use crate::chat::message::{Channel, InboundMessage, Place, Speaker};
 use crate::chat::text::is_subtext;
 use crate::db::{Database, Document, Result, sql};
@@ -16,6 +17,9 @@ const SHORTEST_OF_ACT: usize = 160;
 
 /// Maximum number of items that are read.
 const ITEMS: u32 = 30;
+
+/// In the decision on a message that a feature has taken, such as a report or an answer to an item.
+const TAKEN: &str = "\"reason\":\"taken\"";
 
 /// The fields of an outbound message that a finding needs.
 #[derive(Deserialize)]
@@ -42,6 +46,8 @@ struct AnswerColumns {
     asked: Document<Heard>,
     #[sqlx(try_from = "String")]
     asker: Document<Speaker>,
+    /// How many messages were answered together.
+    messages: i64,
 }
 
 impl Database {
@@ -51,7 +57,7 @@ impl Database {
             self.db().read(),
             fetch_all,
             "SELECT said.channel, said.message, said.created_at AS at, channels.place, channels.private, inbox.message AS asked,
-                 inbox.speaker AS asker
+                 inbox.speaker AS asker, (SELECT COUNT(*) FROM inbox other WHERE other.burst = inbox.id) AS messages
              FROM outbox said JOIN turns ON turns.id = said.turn JOIN inbox ON inbox.id = turns.message
                  JOIN channels ON channels.id = said.channel
              WHERE said.kind = 'answer' AND said.state <> 'failed' AND said.deleted_at IS NULL AND inbox.speaker IS NOT NULL
@@ -71,21 +77,30 @@ impl Database {
 impl Database {
     /// What people told in channels since a time without an answer of the team, for everybody to hear, the newest first. Questions are left out.
     pub async fn list_told(&self, since: DateTime<Utc>, limit: usize) -> Result<Vec<Told>> {
-        let rows: Vec<(String, String)> = sql!(
+        let rows: Vec<(String, String, Option<String>)> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT inbox.message, inbox.speaker FROM inbox JOIN channels ON channels.id = inbox.channel
+            "SELECT inbox.message, inbox.speaker, inbox.decision FROM inbox JOIN channels ON channels.id = inbox.channel
              WHERE inbox.speaker IS NOT NULL AND inbox.deleted_at IS NULL AND inbox.claimed_at >= $1 AND channels.private = FALSE
                  AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.message IN (inbox.id, inbox.burst))
              ORDER BY inbox.claimed_at DESC LIMIT 100",
             since
         )?;
         let mut told = Vec::new();
-        for (message, speaker) in rows {
-            let (message, speaker) = (Document::<InboundMessage>::read(message)?, Document::<Speaker>::read(speaker)?);
+        for (message, speaker, decision) in rows {
+            // One that cannot be read is named where it is answered.
+            let (Ok(message), Ok(speaker)) = (Document::<InboundMessage>::read(message), Document::<Speaker>::read(speaker)) else {
+                continue;
+            };
             let (Place::Server, Speaker::Person { name, .. }) = (&message.channel.place, speaker) else { continue };
             let text = message.text.trim();
-            if text.chars().count() >= SHORTEST && !text.ends_with(['?', '？', '؟']) && told.len() < limit {
+            let is_taken = decision.is_some_and(|decision| decision.contains(TAKEN));
+            if !is_taken
+                && !message.channel.shared
+                && text.chars().count() >= SHORTEST
+                && !text.ends_with(['?', '？', '؟'])
+                && told.len() < limit
+            {
                 told.push(Told { by: name, channel: message.channel.name, at: message.sent_at, text: text.to_owned() });
             }
         }
@@ -102,7 +117,8 @@ impl AnswerColumns {
         let (notes, lines): (Vec<&str>, Vec<&str>) = self.message.0.text.lines().partition(|line| is_subtext(line));
         let text = lines.join(" ").trim().to_owned();
         let shortest = if notes.is_empty() { SHORTEST } else { SHORTEST_OF_ACT };
-        let tells = is_of_person && text.chars().count() >= shortest && scope.hears(Scope::of(&channel).place());
+        let greets = self.messages <= 1 && only_greets(&self.asked.0.text, &self.message.0.persona);
+        let tells = is_of_person && !greets && text.chars().count() >= shortest && scope.hears(Scope::of(&channel).place());
         tells.then_some(Finding {
             by: self.message.0.persona,
             at: self.at,

@@ -3,6 +3,7 @@ use serde_json::Value;
 use crate::agent::RunError;
 use crate::agent::journal::JournalEntry;
 use crate::agent::run::offer::FIND;
+use crate::agent::run::own_words::kind_of;
 use crate::agent::run::{CallError, Consent, Session, Tools};
 use crate::llm::ToolCall;
 use crate::tools::approval::Risk;
@@ -111,17 +112,17 @@ impl Session<'_> {
 
     async fn make(&mut self, call: &ToolCall, risk: Risk) -> Result<(), RunError> {
         if risk != Risk::Read {
-            self.record(JournalEntry::Began { call: call.id.clone() }).await?;
+            self.record(JournalEntry::Began { call: call.id.clone(), own_words: None }).await?;
         }
         let Some(context) = self.context() else { return Ok(()) };
         let result = self.runner.tools.perform(&call.name, &call.arguments, &context).await;
         self.answer_made(call, result).await
     }
 
-    /// Makes a call with the arguments that the person's own words give.
+    /// Makes a call with the arguments that the person's own words give. Each kind of call once in a run.
     async fn make_in_own_words(&mut self, wanted: &ToolCall, risk: Risk) -> Result<(), RunError> {
         if risk != Risk::Read {
-            self.record(JournalEntry::Began { call: wanted.id.clone() }).await?;
+            self.record(JournalEntry::Began { call: wanted.id.clone(), own_words: Some(kind_of(wanted)) }).await?;
         }
         let Some(context) = self.context() else { return Ok(()) };
         let alone = ToolContext { tainted: false, ..context };

@@ -1,8 +1,8 @@
 //! What a person asks for in their own words.
 //!
 //! A run that has read text from outside may not change the team's data, since that text may have suggested the call. Where such a run wants to, a second
-//! one reads what people wrote, and nothing else: no file, no feed, no page, no answer of a colleague. It decides whether the person asks for such a call,
-//! and with which arguments. So no text from outside has a part in it.
+//! one reads what people wrote, and nothing else: no file, no feed, no page, no answer of a colleague but the ids in it. It decides whether the person asks
+//! for such a call, and with which arguments. The run that has read other texts decides only which kind of call is looked for, and each kind once.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,9 @@ use crate::agent::run::{Prompt, Run, Session};
 use crate::llm::ToolCall;
 use crate::persona::Tier;
 use crate::tools::{AskedBy, Decision, ToolContext};
+
+/// Model calls that must be left: one, another if its answer has to be repaired, and the answer to the person.
+const CALLS: u32 = 3;
 
 static PROMPT: Template = Template::new(include_str!("own_words.md.j2"));
 
@@ -43,6 +46,12 @@ struct Asked<'a> {
     message: String,
 }
 
+/// The tool, and the command that it gives.
+pub(super) fn kind_of(call: &ToolCall) -> String {
+    let command = call.arguments.get("command").and_then(Value::as_str).unwrap_or_default();
+    format!("{} {command}", call.name).trim_end().to_owned()
+}
+
 impl Session<'_> {
     /// The call as the person's own words ask for it. None if they do not, or if a person has to allow it whatever they say.
     pub(super) async fn find_in_own_words(&self, call: &ToolCall) -> Result<Option<ToolCall>, RunError> {
@@ -55,8 +64,8 @@ impl Session<'_> {
             let alone = ToolContext { tainted: false, ..context };
             matches!(toolbox.decide(&tools.listed, &call.name, arguments, &alone), Decision::Allowed { .. })
         };
-        // It takes a call of a model, and the answer takes another.
-        if !is_allowed(&call.arguments) || self.calls_left().await?.is_some_and(|left| left < 2) {
+        let is_done = self.progress.own_words.contains(&kind_of(call));
+        if is_done || !is_allowed(&call.arguments) || self.calls_left().await?.is_some_and(|left| left < CALLS) {
             return Ok(None);
         }
         let Some(outline) = toolbox.outline(&call.name, &call.arguments) else { return Ok(None) };

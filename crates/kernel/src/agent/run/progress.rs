@@ -57,6 +57,8 @@ pub struct Progress {
     pub(super) done: Vec<(String, Trace)>,
     /// Calls that a person has to allow, and is asked about once the run is over.
     pub(super) proposed: Vec<ToolCall>,
+    /// What was done because the person's own words asked for it. Once each, so that no text from outside repeats it.
+    pub(super) own_words: Vec<String>,
     /// Calls that failed or were refused.
     pub(super) failed: Vec<ToolCall>,
     /// The model was already told once that its answer claims something that was not done.
@@ -150,8 +152,9 @@ impl Progress {
                 self.open = calls.iter().cloned().collect();
                 self.messages.push(ModelMessage::Assistant { text: text.clone(), calls: calls.clone() });
             }
-            JournalEntry::Began { .. } => {
+            JournalEntry::Began { own_words, .. } => {
                 self.begun = true;
+                self.own_words.extend(own_words.clone());
                 self.made.extend(self.open.front().map(|call| (fingerprint(&call.name, &call.arguments), at)));
             }
             JournalEntry::Returned { call, text, outside, status, trace } => {
@@ -297,7 +300,7 @@ mod tests {
         let journal = [
             asked(),
             replied("", &[first.clone(), second.clone()]),
-            JournalEntry::Began { call: first.id.clone() },
+            JournalEntry::Began { call: first.id.clone(), own_words: None },
             returned(&first.id, false, None),
             returned(&second.id, false, None),
             replied("All is done.", &[]),
@@ -326,8 +329,12 @@ mod tests {
             });
             users.collect::<Vec<_>>()
         };
-        let mut journal =
-            vec![asked(), replied("", &[first.clone(), second.clone()]), JournalEntry::Began { call: first.id.clone() }, told()];
+        let mut journal = vec![
+            asked(),
+            replied("", &[first.clone(), second.clone()]),
+            JournalEntry::Began { call: first.id.clone(), own_words: None },
+            told(),
+        ];
         let run = after(&journal);
         assert_eq!((run.step(), run.is_outdated()), (Step::Unknown(first.clone()), true));
         assert_eq!(users(&run), ["Do the work."]);
@@ -430,7 +437,8 @@ mod tests {
     #[test]
     fn an_approval_serves_for_one_call_that_follows_it() {
         let save = call("call00001", "memory_save");
-        let run = after(&[asked(), replied("", std::slice::from_ref(&save)), JournalEntry::Began { call: save.id.clone() }]);
+        let run =
+            after(&[asked(), replied("", std::slice::from_ref(&save)), JournalEntry::Began { call: save.id.clone(), own_words: None }]);
         assert!(run.was_made_since(&save, DateTime::UNIX_EPOCH));
         assert!(!run.was_made_since(&save, DateTime::UNIX_EPOCH + TimeDelta::seconds(1)), "it was allowed after that");
         assert!(!run.was_made_since(&call("call00001", "backlog_add"), DateTime::UNIX_EPOCH));

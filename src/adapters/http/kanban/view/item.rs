@@ -297,7 +297,7 @@ impl LineView {
                 let calls: Vec<_> = calls.iter().map(describe_call).collect();
                 (format!("{model} replied"), [text, calls.join("\n")].join("\n").trim().to_owned(), None, false)
             }
-            JournalEntry::Began { call } => (format!("began {call}"), String::new(), None, false),
+            JournalEntry::Began { call, .. } => (format!("began {call}"), String::new(), None, false),
             JournalEntry::Returned { call, text, outside, status, .. } => {
                 let trouble = match status {
                     CallStatus::Ok => None,

@@ -201,7 +201,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, of: &Setting<'_>) 
             };
             plan.warnings = warnings(&plan, directive);
             plan.warnings.extend(not_missing);
-            plan.warnings.extend(late_delivery(&plan, of.at));
+            plan.warnings.extend(late_delivery(&plan, of));
             plan.warnings.extend(draft.steps.iter().flat_map(|step| find_doubts(step, of)));
             Ok(plan)
         }
@@ -400,12 +400,12 @@ fn warnings(plan: &Plan, directive: &Directive) -> Vec<String> {
 }
 
 /// Says that the delivery waits for a step that is due in weeks.
-fn late_delivery(plan: &Plan, at: DateTime<Utc>) -> Option<String> {
+fn late_delivery(plan: &Plan, of: &Setting<'_>) -> Option<String> {
     let last = plan.last_step()?;
     let others = plan.steps.iter().filter(|step| step.item != last.item);
     let (due, step) = others.filter_map(|step| Some((step.due?, step))).max_by_key(|(due, _)| *due)?;
-    let day = due.format("%-d %B %Y");
-    (due - at > SOON).then(|| {
+    let day = due.with_timezone(&of.owners.roster.zone()).format("%-d %B %Y");
+    (due - of.at > SOON).then(|| {
         format!(
             "the delivery waits for \"{}\", which is due on {day}. If you want the rest earlier, say so here",
             one_line(&step.title, 60)
