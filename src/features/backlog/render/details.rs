@@ -293,7 +293,7 @@ mod tests {
                 at,
             ),
             returned("c1", "the address 169.254.169.254 is not public", false, CallStatus::Refused, None),
-            (JournalEntry::Began { call: "c2".to_owned() }, at),
+            (JournalEntry::Began { call: "c2".to_owned(), own_words: None }, at),
             returned("c2", "written", false, CallStatus::Ok, Some(wrote)),
             returned("c9", "a page", true, CallStatus::Ok, None),
         ];

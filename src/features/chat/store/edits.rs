@@ -222,7 +222,7 @@ mod tests {
     fn what_was_done_is_told_in_words_and_what_may_have_been_done_too() {
         let call = |id: &str, name: &str| ToolCall { id: id.into(), name: name.into(), arguments: json!({"what": id}) };
         let replied = |calls: &[ToolCall]| JournalEntry::Replied { text: String::new(), calls: calls.to_vec(), model: "m".into() };
-        let began = |call: &str| JournalEntry::Began { call: call.into() };
+        let began = |call: &str| JournalEntry::Began { call: call.into(), own_words: None };
         let returned = |call: &str, status, trace| JournalEntry::Returned {
             call: call.into(),
             text: "a result".into(),

@@ -62,7 +62,7 @@ async fn an_item_that_ended_keeps_its_result_alone(home: &Home) {
     plan(&store, &[over.clone(), needed.clone(), waits.clone()]).await;
     for _ in 0..2 {
         let claimed = claim(&store).await;
-        let entry = JournalEntry::Began { call: "1".into() };
+        let entry = JournalEntry::Began { call: "1".into(), own_words: None };
         assert!(store.append_journal(&claimed.job, &claimed.item, &[entry], at(15)).await.unwrap());
         end(&store, &claimed.job, done()).await.expect("the lease is good");
     }

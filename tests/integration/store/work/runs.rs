@@ -240,7 +240,7 @@ fn approval(item: &WorkItem) -> Approval {
 
 /// Attempts every write of a worker and returns the names of those that succeeded.
 async fn write_all(store: &Store, job: &JobContext, item: &WorkItem) -> Vec<&'static str> {
-    let entry = JournalEntry::Began { call: "1".into() };
+    let entry = JournalEntry::Began { call: "1".into(), own_words: None };
     let ends = [
         ("done", done()),
         ("failed", super::failed()),
@@ -289,7 +289,7 @@ async fn a_journal_is_kept_for_each_run(home: &Home) {
     let made = item("a", 0);
     plan(&store, std::slice::from_ref(&made)).await;
     let asked = JournalEntry::Asked { system: "you are\0".into(), message: "do it".into(), tainted: true, remarks: Vec::new() };
-    let began = |call: &str| JournalEntry::Began { call: call.into() };
+    let began = |call: &str| JournalEntry::Began { call: call.into(), own_words: None };
     let first = claim(&store).await;
     assert!(store.append_journal(&first.job, &first.item, &[asked.clone(), began("1")], at(11)).await.unwrap());
     assert!(store.append_journal(&first.job, &first.item, &[began("2")], at(12)).await.unwrap());

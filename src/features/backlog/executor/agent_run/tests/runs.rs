@@ -91,7 +91,7 @@ fn sketch(entry: &JournalEntry) -> String {
         JournalEntry::Replied { calls, .. } => {
             calls.iter().fold("replied".into(), |line, call| format!("{line} {} {}", call.id, call.name))
         }
-        JournalEntry::Began { call } => format!("began {call}"),
+        JournalEntry::Began { call, .. } => format!("began {call}"),
         JournalEntry::Told { .. } => "told".into(),
         JournalEntry::SentBack { .. } => "sent back".into(),
         JournalEntry::Judged { verdict, .. } => format!("judged {}", verdict.as_str()),
