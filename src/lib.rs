@@ -107,7 +107,8 @@
 //! 8. Adapters are named only in [`app`]; a meeting at the terminal has one of its own in `cli`, which prints.
 //! 9. One `authorize` for messages, commands and buttons.
 //! 10. No item is done without evidence that code found, or the judgement of somebody other than its author.
-//! 11. A run with text from outside in it changes nothing outside its workspace unless a person allowed exactly that call.
+//! 11. A run with text from outside in it changes nothing outside its workspace unless a person allowed exactly that call, or a run that reads only what
+//!     people wrote finds that they ask for it.
 //! 12. Secrets live in a type that does not print.
 //! 13. What is remembered from a private place is told nowhere else: a memory knows its place, and each reading says where it is told
 //!     ([`Scope`](kernel::memory::Scope)).

@@ -13,7 +13,7 @@ use kernel::ids::ChannelId;
 /// A reply for a terminal: tables are aligned and fit its width, and Markdown is removed.
 pub(super) fn render(markdown: &str) -> String {
     // In a chat a code block keeps the columns of a table. A terminal needs none.
-    plain(align_tables_within(markdown, width::of_terminal()).replace("```\n", "").replace("\n```", "").trim())
+    plain(align_tables_within(markdown, width::of_table()).replace("```\n", "").replace("\n```", "").trim())
 }
 
 /// Writes the names that the team knows. A chat shows names for ids by itself, a terminal does not.

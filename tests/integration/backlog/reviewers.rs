@@ -80,6 +80,8 @@ async fn a_named_person_sends_back_and_accepts_in_words(backing: Backing) {
             let kind = if asked.prompt().contains("names no year") { "again" } else { "accept" };
             Script::Json(json!({"kind": kind, "confidence": 0.9, "why": "they say so"}))
         }
+        // The same result would not be judged again.
+        () if is_work(asked) && asked.prompt().contains("Bob says") => Script::say(format!("{DOCUMENT}\nAll prices are those of 2026.\n")),
         () => play(asked),
     });
     let reviewer = Owner::Person { id: stage.team.person_id(1), name: "Bob".into() };
@@ -103,5 +105,5 @@ async fn a_named_person_sends_back_and_accepts_in_words(backing: Backing) {
     let said: Vec<_> = reviews.iter().map(|review| (review.accepted, review.by.clone())).collect();
     let bob = Judge::Person("Bob".into());
     assert_eq!(said, [(false, bob.clone()), (true, bob)]);
-    stage.hears("Noted: you accept").await;
+    stage.hears("✔ Eliza: compare the prices").await;
 }

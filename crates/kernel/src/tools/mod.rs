@@ -171,7 +171,7 @@ impl AskedBy {
         let ends = self.text.char_indices().filter_map(ends).chain([self.text.len()]);
         let sentences: Vec<&str> = ends.map(|end| &self.text[std::mem::replace(&mut from, end)..end]).collect();
         let is_question = |sentence: &&str| sentence.trim_end().ends_with(['?', '？', '؟']);
-        sentences.split(|sentence| is_question(&sentence)).map(<[&str]>::concat).collect()
+        sentences.split(|sentence| is_question(sentence)).map(<[&str]>::concat).collect()
     }
 }
 

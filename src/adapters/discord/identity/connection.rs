@@ -87,12 +87,13 @@ impl Connection<'_> {
     /// next. `up` is set by READY or RESUMED.
     pub(super) async fn run(&self, url: &str, session: &mut Option<GatewaySession>, up: &mut bool) -> End {
         // A wait for the turn of many logins is longer than Discord keeps a connection without heartbeats, so most of it comes before.
-        let permit = match session {
-            Some(_) => None,
-            None => tokio::select! {
+        let permit = if session.is_some() {
+            None
+        } else {
+            tokio::select! {
                 () = self.stop.cancelled() => return End::Stopped,
                 permit = self.logins.may_open() => Some(permit),
-            },
+            }
         };
         let opened = tokio::select! {
             () = self.stop.cancelled() => return End::Stopped,

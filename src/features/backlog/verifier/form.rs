@@ -48,12 +48,9 @@ pub(super) fn read_form(path: &str, bytes: &[u8], must_be_text: bool) -> Result<
     Ok(Form { description: words, text: Some(text) })
 }
 
-/// A document needs a heading and text below it.
+/// A document needs text below its headings. A letter has none.
 fn markdown(text: &str) -> Result<String, String> {
     let headings = headings_of(text);
-    if headings.is_empty() {
-        return Err("has no heading".into());
-    }
     let (mut words, mut fenced) = (0, false);
     for (index, line) in text.lines().enumerate() {
         let fence = line.trim_start().starts_with("```");
@@ -162,6 +159,12 @@ mod tests {
             ("a.json", r#"{"a": 1, "b": []}"#, "JSON, 2 fields"),
             ("a.json", "[1]", "JSON, 1 entry"),
             ("a.toml", "[a]\nb = 1", "TOML, 1 field"),
+            ("a.md", "Dear neighbours, we open on Saturday and ask you in for a free coffee.", "Markdown, 1 line, 0 headings, 14 words"),
+            (
+                "a.md",
+                "```\n# no heading\n```\nIt is only a comment of some code and never a heading.",
+                "Markdown, 4 lines, 0 headings, 12 words",
+            ),
             ("a.yaml", "- a\n- b", "YAML, 2 entries"),
             ("a.csv", "a,b\n1,2\n\"3, 4\n\"\"x\"\"\",5\n", "CSV, 2 columns, 2 rows"),
             ("a.csv", "a;b\r\n1,5;2\r\n", "CSV, 2 columns, 1 row"),
@@ -176,10 +179,8 @@ mod tests {
     fn files_of_another_form_are_refused_with_what_is_wrong() {
         for (path, text, why) in [
             ("a.md", " \n\t\n", "is empty"),
-            ("a.md", "Just prose without any heading, however long it may go on and on.", "has no heading"),
             ("a.md", "# Prices\n## More\n", "says nothing below its headings: 0 words"),
             ("a.md", "# Prices\n```\na b c d e f g h i j k l m n o p\n```\nSoon.", "says nothing below its headings: 1 word"),
-            ("a.md", "```\n# no heading\n```\nIt is only a comment of some code and never a heading.", "has no heading"),
             ("a.json", "{\"a\": 1", "is no JSON: EOF while parsing an object at line 1 column 7"),
             ("a.csv", "a,b\n1,2,3\n", "is no table: its row 2 has 3 fields and its header 2"),
             ("a.csv", "a,b\n", "has no row below its header"),

@@ -88,7 +88,7 @@ async fn a_file_has_the_form_that_its_name_promises() {
     let item = item(Execution::Write);
     for (path, bad, why, good) in [
         ("empty.txt", &b" \n"[..], "\"empty.txt\" is empty", &b"Something."[..]),
-        ("a.md", b"Only prose, and not one heading above it all.", "has no heading", REPORT.as_bytes()),
+        ("a.md", b"# Prices\n\nSoon.", "says nothing below its headings", REPORT.as_bytes()),
         ("a.json", b"{\"a\":", "is no JSON", b"{\"a\": 1}"),
         ("a.csv", b"a,b\n1\n", "is no table", b"a,b\n1,2\n"),
         ("a.toml", b"a = ", "is no TOML", b"a = 1"),

@@ -402,18 +402,18 @@ async fn what_somebody_said_a_moment_ago_is_told() {
 async fn a_house_is_no_horse() {
     let said = |text: &str| Memory::new(MemoryKind::Conversation, text, MemorySource::Message("1".into()), now());
     let taught = |text: &str| Memory { kind: MemoryKind::Fact, ..said(text) };
-    let (house, horse) = ("the house is red", "the horse is red");
-    let both = Asked { memories: vec![said(house), said(horse)], act: SpeechAct::Question, ..Asked::default() };
+    let (house, animal) = ("the house is red", "the horse is red");
+    let both = Asked { memories: vec![said(house), said(animal)], act: SpeechAct::Question, ..Asked::default() };
     let answer = both.of("Kelly", "what was said about the horse?").await;
-    assert!(answer.text.contains(horse) && !answer.text.contains(house), "{}", answer.text);
+    assert!(answer.text.contains(animal) && !answer.text.contains(house), "{}", answer.text);
     assert_eq!(answer.verdict, AnswerVerdict::Answers);
     let fact = Asked { memories: vec![taught(house)], act: SpeechAct::Question, ..Asked::default() };
     assert_eq!(fact.of("Kelly", "is the house red?").await.verdict, AnswerVerdict::Answers);
     assert_eq!(fact.of("Kelly", "is the horse red?").await.verdict, AnswerVerdict::InPart);
     let ann = || Speaker::Person { id: "1".into(), name: "Ann".into() };
-    let talk = Asked { transcript: vec![by(ann(), house), by(ann(), horse)], act: SpeechAct::Question, ..Asked::default() };
+    let talk = Asked { transcript: vec![by(ann(), house), by(ann(), animal)], act: SpeechAct::Question, ..Asked::default() };
     let answer = talk.of("Kelly", "what did Ann say about the horse?").await;
-    assert!(answer.text.contains(horse) && !answer.text.contains(house), "{}", answer.text);
+    assert!(answer.text.contains(animal) && !answer.text.contains(house), "{}", answer.text);
     let talk = Asked { transcript: vec![by(ann(), house)], act: SpeechAct::Question, ..Asked::default() };
     assert_eq!(talk.of("Kelly", "what did Ann say about the horse?").await.verdict, AnswerVerdict::InPart);
 }
