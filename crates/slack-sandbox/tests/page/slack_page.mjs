@@ -221,7 +221,8 @@ await step("everything is there again after a reload, with the open thread", asy
 
 await step("a mention is completed, and marks the message of the one who is meant", async () => {
   const theirs = await open({ hash: `#${general}` });
-  await theirs.evaluate((id) => localStorage.setItem("teamroom.person", JSON.stringify(id)), other.id);
+  // Each tab has its own person.
+  await theirs.evaluate((id) => sessionStorage.setItem("teamroom.person", JSON.stringify(id)), other.id);
   await theirs.reload();
   await theirs.waitForSelector("body:not(.starting) .composer textarea");
   await composer.pressSequentially(`@${other.name.slice(0, 2)}`);
